@@ -99,7 +99,7 @@ struct MessageArchiveCommand: AsyncParsableCommand {
 
 struct MessageRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "List archived messages again, as they were.")
+        commandName: "restore", abstract: "List archived messages again.")
 
     @OptionGroup var marked: MarkedMessages
 

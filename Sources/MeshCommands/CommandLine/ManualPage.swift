@@ -24,9 +24,9 @@ enum ManualPage {
 
     private static let environment = [
         ("MESHLEDGER", "The ledger's folder."),
-        ("XDG_DATA_HOME", "Where the ledger is without that: meshledger/mesh.ledger in it, else in ~/.local/share."),
+        ("XDG_DATA_HOME", "The parent of the default ledger, meshledger/mesh.ledger; by default ~/.local/share."),
         (BrokerPassword.variable, "The password of a broker."),
-        ("PAGER", "What shows long output on a terminal, else less; empty or cat for nothing."),
+        ("PAGER", "The pager for long output on a terminal, by default less; empty or cat for none."),
         ("TZ", "The zone of times in tables on a terminal."),
         ("NO_COLOR", "No colours, whatever it is set to."),
     ]

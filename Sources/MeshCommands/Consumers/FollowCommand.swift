@@ -32,13 +32,13 @@ struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow", abstract: "Feed events, or changes of a view, to a program.",
         discussion: """
-            Writes the lines of `export events`, or with --decoded each event's packet and what it holds, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
-            kept under the consumer's name after each batch that was written: whatever ends the command, the next run continues there.
-            Every event comes at least once, in order; after a kill the last batch comes again.
+            Writes the lines of `export events`, or with --decoded each event's packet and content, then waits for more until SIGINT or SIGTERM, even while another process writes. The position is
+            stored under the consumer's name after each written batch: whatever ends the command, the next run continues there.
+            Every event is delivered at least once, in order; after a kill the last batch is delivered again.
 
             With --view it feeds the changes of a view instead: all rows first, then every row that is stored ("op":"put") or removed
             ("op":"delete"), by its key; also after the view was rebuilt. If changes are no longer kept it ends with status 66; with
-            --restart it first tells the program to drop everything ("op":"reset") and begins with all rows.
+            --restart it first tells the program to drop everything ("op":"reset") and starts again with all rows.
 
               meshledger follow --consumer analytics | my-loader
               meshledger follow --consumer table --decoded --format csv | my-loader
@@ -60,9 +60,9 @@ struct FollowFeedCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
     @Option(name: .shortAndLong, help: ArgumentHelp("jsonl, or csv, which begins with the columns' names.", valueName: "format"))
     var format = FeedFormat.jsonl
-    @Flag(help: "Each event decoded: its packet's header, and its content; else raw, as it came.") var decoded = false
+    @Flag(help: "Decode each event: its packet's header, and its content; by default it is raw.") var decoded = false
     @Flag(help: "With --view: begin with all rows again.") var restart = false
-    @Flag(help: "Continue with the first kept event if retention dropped unread ones, and report how many.")
+    @Flag(help: "If retention dropped unread events, continue with the first kept one and report how many were lost.")
     var skipDropped = false
     @Option(help: "The most events between two acknowledgements.") var batch = 1_000
     @Flag(inversion: .prefixedNo, help: "Wait for new events, or end at the last one.") var follow = true

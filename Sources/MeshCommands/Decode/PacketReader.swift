@@ -170,7 +170,7 @@ enum Writing: String, CaseIterable {
         var digits: [UInt8] = []
         for character in plain where !character.isWhitespace && !",:-{}[]\"'".contains(character) {
             guard character.isASCII, let value = character.hexDigitValue else {
-                return .failure(Fault(text: "\"\(character)\" is no digit of it"))
+                return .failure(Fault(text: "\"\(character)\" is not one of its digits"))
             }
             digits.append(UInt8(truncatingIfNeeded: value))
         }

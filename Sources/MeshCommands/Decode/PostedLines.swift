@@ -60,7 +60,7 @@ struct PostedLines {
         guard held == nil || isText else { return }
         guard let text = PacketReader.text(line) else {
             isText = false
-            return held == nil ? refuse(CommandError(.badData, "it is no text")) : ()
+            return held == nil ? refuse(CommandError(.badData, "it is not text")) : ()
         }
         guard !text.isEmpty else { return }
         do throws(CommandError) {
@@ -93,7 +93,7 @@ struct PostedLines {
             show(packets)
             if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
         } else if refusedCount > 0 {
-            throw CommandError(.badData, refusedCount == 1 ? "one line is no packet" : "\(refusedCount) lines are no packets")
+            throw CommandError(.badData, refusedCount == 1 ? "one line is not a packet" : "\(refusedCount) lines are not packets")
         }
     }
 }

@@ -7,7 +7,7 @@ extension EventRow {
         guard let packet, packet.hasPacket, !packet.opening.isReadable else { return nil }
         // The JSON form is not encrypted: what cannot be read has a type that the firmware did not know at that time.
         if packet.opening != .invalid, CaptureForm(rawValue: header.encoding.rawValue) == .mqttJSON {
-            return "no key is missing: it came as JSON in clear, of a type that is unknown here, or without a content"
+            return "no key is missing: it is unencrypted JSON of an unknown type, or without content"
         }
         guard packet.opening == .opaque else { return nil }
         // A direct message under a private key has no channel hash.

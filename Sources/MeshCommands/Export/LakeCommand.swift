@@ -9,7 +9,7 @@ struct LakeCommand: AsyncParsableCommand {
         discussion: """
             Each view is a table, and so are events, packets and receptions: Parquet files by day (`positions/day=2026-11-24/`) and a Delta log, which engines read as one table, with its history. Run again, it
             writes only the days that have changed: new rows, rows that a late key opened, erased ones. After an erasure, all files of earlier versions go.
-            A killed run leaves every table as it was or as it is to be. manifest.json ties each file to events, tree root, recipe and SHA-256.
+            A killed run leaves every table in its old or new state. manifest.json ties each file to events, tree root, recipe and SHA-256.
 
               meshledger lake write lake
               meshledger lake write lake --follow
@@ -23,8 +23,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write", abstract: "Bring a lake up to date, or begin one.",
         discussion: """
-            With --follow it keeps running beside what writes the ledger, and brings the lake up to date again and again until SIGINT or SIGTERM, which ends it after the
-            table that it is writing.
+            With --follow it keeps running while other processes write to the ledger, and updates the lake regularly until SIGINT or SIGTERM, which ends it after the
+            current table.
 
               meshledger lake write lake
               meshledger lake write lake --follow --every 300
@@ -34,7 +34,7 @@ struct LakeWriteCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @Option(
         help: ArgumentHelp(
-            "Places no more exact than this: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+            "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(help: ArgumentHelp("Only this table; may be given several times.", valueName: "name")) var table: [String] = []
     @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
@@ -133,7 +133,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
             guard verification.problems.isEmpty else {
                 throw CommandError(
                     .verificationFailed,
-                    "\(folder) is not what the ledger says; `meshledger lake write` with another folder makes a new one")
+                    "\(folder) differs from the ledger; `meshledger lake write` with another folder creates a new lake")
             }
         }
     }

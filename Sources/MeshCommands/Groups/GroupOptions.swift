@@ -5,12 +5,12 @@ struct GroupOptions: ParsableArguments {
     @Option(
         name: .customLong("count-by"),
         help: ArgumentHelp(
-            "Instead of the rows, how many have each value of these columns, the most frequent first; hour, day, week and month are columns of time, too.",
+            "Instead of rows, count them by the values of these columns, the most frequent first; hour, day, week and month are also columns.",
             valueName: "columns"), completion: NameCompletion.listColumns)
     var countBy: String?
     @Option(
         help: ArgumentHelp(
-            "Instead of the rows, how many are in each span of time: 15m, 1h, 1d, 1w, 1mo, 1y. Days begin at midnight, weeks on Monday, months and years by the calendar, in the zone of the output: local in a table on a terminal, else UTC.",
+            "Instead of rows, count them by spans of time: 15m, 1h, 1d, 1w, 1mo, 1y. Days begin at midnight, weeks on Monday, months and years by the calendar, in the zone of the output: local in a table on a terminal, else UTC.",
             valueName: "span"))
     var bucket: TimeSpan?
     @Option(

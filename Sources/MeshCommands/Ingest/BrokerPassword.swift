@@ -9,7 +9,7 @@ struct BrokerPassword: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the password; - reads standard input. Without it, \(BrokerPassword.variable).",
+            "A file whose first line is the password; - reads standard input. The default is \(BrokerPassword.variable).",
             valueName: "file"))
     var passwordFile: String?
 
@@ -30,7 +30,7 @@ struct BrokerPassword: ParsableArguments {
             let what = line.isEmpty ? "is empty" : "is longer than \(Self.limit) bytes"
             throw CommandError(
                 .badData,
-                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it is to be the password")
+                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it must be the password")
         }
         return String(decoding: line, as: UTF8.self)
     }

@@ -100,11 +100,11 @@ struct ImportSummary {
         }
         if unknownJSON > 0 {
             lines.append(
-                "  \(unknownJSON) came as JSON of a type that is unknown here, or without a content: no key would open them, and they are kept as they are"
+                "  \(unknownJSON) came as JSON of an unknown type, or without content: no key would open them; they are kept unchanged"
             )
         }
         for (source, events) in damaged.sorted(by: { $0.key < $1.key }) {
-            lines.append("\(events.count) events of \(source) cannot be decoded and are kept as they are")
+            lines.append("\(events.count) events of \(source) cannot be decoded and are kept unchanged")
         }
         if !damaged.isEmpty { lines.append("  `meshledger view quarantine` says why") }
         return lines

@@ -9,7 +9,7 @@ extension SimulationFormat: ExpressibleByArgument {}
 
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Make up the traffic of a mesh.",
+        commandName: "simulate", abstract: "Simulate the traffic of a mesh.",
         discussion: """
             The same seed gives the same traffic on every machine; it ends now, and with --start the times are the same as well. Nodes move, \
             measure, chat and acknowledge; several gateways hear the same packet; some of it is damaged. One channel, Harbour, needs its \
@@ -23,13 +23,13 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Option(help: "The seed of the traffic.") var seed: UInt64 = 1
-    @Option(help: "How many nodes there are.") var nodes = 200
+    @Option(help: "How many nodes to simulate.") var nodes = 200
     @Option(help: "How many receptions to make; a packet may have up to three.") var packets = 10_000
     @Option(help: "How many of the nodes are gateways.") var gateways: Int?
     @Option(help: "Of 1,000 receptions, how many are damaged or odd.") var bad: UInt32 = 10
     @Option(help: "Of 100 packets, how many are encrypted.") var encrypted: UInt32 = 72
     @Option(
-        help: ArgumentHelp("When it begins, such as 2026-01-31 or yesterday; without it, it ends now.", valueName: "time"),
+        help: ArgumentHelp("When it begins, such as 2026-01-31 or yesterday; by default it ends now.", valueName: "time"),
         transform: TimeArgument.parsed)
     var start: TimeArgument?
     @Option(help: "Write a file instead of the ledger; - is standard output.") var to: String?

@@ -16,7 +16,7 @@ struct StatsCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Every number, also of each view, as JSON and CSV have them.") var all = false
+    @Flag(help: "All numbers, also those of each view, as in JSON and CSV.") var all = false
     @Flag(help: "Instead, how much each source and node sent in the last 100,000 events.") var rates = false
 
     struct Fact {

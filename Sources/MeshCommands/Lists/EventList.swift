@@ -8,9 +8,9 @@ struct EventList: LiveList {
     static let about = ListDescription(
         name: "events", abstract: "The log's events, the newest first.",
         discussion: """
-            Times are those of the mesh: when each event was heard. time_source says what tells it: recorded (its file), rx_time (the receiver's clock),
-            arrival (it came in live), or import where nothing does. With --by arrival, events are chosen and sorted by when they came into the ledger, as they stand
-            in the log. A table shows 50 unless --limit says otherwise. The column content, which is shown with --follow and by --columns, has what a packet holds.
+            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), rx_time (the receiver),
+            arrival (it was live), or import if there is no other. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
+            order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains.
 
               meshledger events --limit 10
               meshledger events --since 2025-09-10 --until 2025-09-11

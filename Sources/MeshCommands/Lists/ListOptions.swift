@@ -13,14 +13,15 @@ struct ListOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
         completion: NameCompletion.listConditions)
     var conditions: [RowCondition] = []
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.listColumns)
     var columns: String?
-    @Option(help: ArgumentHelp("In the order of this column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("Sort by this column.", valueName: "column"), completion: NameCompletion.listColumns)
     var sort: String?
-    @Flag(help: "In the reverse order.") var reverse = false
+    @Flag(help: "Reverse the order.") var reverse = false
     @OptionGroup var groups: GroupOptions
 
     /// Without the page where rows are chosen or sorted here.

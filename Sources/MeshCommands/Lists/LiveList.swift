@@ -17,7 +17,7 @@ protocol LiveList: RowList {
 }
 
 struct FollowOption: ParsableArguments {
-    @Flag(help: "Go on: print what comes in, decoded, as it comes, until Ctrl-C. With --since, after what has come in since.")
+    @Flag(help: "Keep printing what arrives, decoded, until Ctrl-C. With --since, begin with what has arrived since then.")
     var follow = false
 }
 
@@ -54,7 +54,7 @@ extension ListOptions {
             ("--until", times.until != nil), ("--count-by, --bucket and --mean", groups.isGiven),
         ]
         if let (name, _) = refused.first(where: \.1) {
-            throw CommandError(.usage, "--follow prints what comes in as it comes: leave out \(name)")
+            throw CommandError(.usage, "--follow prints events as they arrive: leave out \(name)")
         }
     }
 }

@@ -6,7 +6,7 @@ struct MessageList: RowList {
     static let about = ListDescription(
         name: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
         discussion: """
-            `hops`, where it is named, is the fewest after which a gateway heard a message. The mean of `is_delivered` is the share that its addressee confirmed.
+            `hops`, if you name it, is the fewest hops after which a gateway heard a message. The mean of `is_delivered` is the share of confirmed messages.
 
               meshledger messages --limit 20
               meshledger messages --channel LongFast --since '1d ago'
@@ -16,7 +16,7 @@ struct MessageList: RowList {
               meshledger messages --where 'to!=^all' --count-by hops --mean is_delivered
               meshledger messages --unread --not-ignored
 
-            What you mark and hide is an event of the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+            Marking and hiding writes an event to the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
 
               meshledger messages read --channel LongFast
               meshledger messages archive --until '90d ago'

@@ -4,7 +4,7 @@ import Meshtastic
 
 struct NodeList: RowList {
     static let about = ListDescription(
-        name: "nodes", abstract: "The nodes that were heard, the last one first.",
+        name: "nodes", abstract: "The nodes that were heard, the most recently heard first.",
         discussion: """
               meshledger nodes
               meshledger nodes --since '2h ago' --limit 20
@@ -17,9 +17,9 @@ struct NodeList: RowList {
               meshledger nodes --archived --not-ignored
               meshledger nodes timeline '!19025c00' --since yesterday
 
-            What you mark, note and hide is an event of the log: views are the same after a replay, and `meshledger revert` undoes it. A favorite is
-            never evicted by other nodes; an ignored one is left out with --not-ignored; an archived one is hidden until it is restored, or
-            --archived is given.
+            Marks, notes and hiding are events of the log: views are the same after a replay, and `meshledger revert` undoes them. Other nodes never evict a
+            favorite; --not-ignored leaves out an ignored node; an archived one is hidden until it is restored, except with
+            --archived.
 
               meshledger nodes favorite '!19025c00'
               meshledger nodes alias '!19025c00' harbour

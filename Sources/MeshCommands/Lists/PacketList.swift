@@ -8,9 +8,9 @@ struct PacketList: LiveList {
         name: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
             Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
-            receiver heard it. time_source says what tells it: recorded (its file), rx_time (the receiver's clock), arrival (it came in live), or import where nothing
-            does. With --by arrival, packets are chosen and sorted by when they came into the ledger. A table shows 50 unless --limit says otherwise.
-            With --follow, each packet is printed when it is first heard. The column content, which is shown then and by --columns, has what it holds.
+            receiver heard it. time_source names the clock: recorded (its file), rx_time (the receiver), arrival (it was live), or import if there
+            is no other. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
+            With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
 
               meshledger packets --node '!19025c00' --limit 10
               meshledger packets --since 2025-09-10 --until 2025-09-11

@@ -25,14 +25,14 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
     @OptionGroup var text: PatternOptions
-    @Argument(help: "What is looked for.") var words: [String]
+    @Argument(help: "The words to look for.") var words: [String]
     @Flag(help: "At least one of the words, not all of them.") var any = false
     @Flag(
-        help: "Words that are spelt a little otherwise, too: one letter in words of four or more, two in those of eight or more.")
+        help: "Also words spelt slightly differently: by one letter in words of four or more, two in those of eight or more.")
     var fuzzy = false
     @Option(
         name: .customLong("in"),
-        help: "What is searched: the texts of messages, the names of nodes, or the names and descriptions of waypoints.")
+        help: "Where to search: the texts of messages, the names of nodes, or the names and descriptions of waypoints.")
     var place: Place = .messages
     @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only messages of this channel.", completion: NameCompletion.channels) var channel: String?

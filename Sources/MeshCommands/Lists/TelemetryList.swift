@@ -7,7 +7,7 @@ struct TelemetryList: RowList {
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
             With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
-            and JSON have every metric of the kind, null where it was not sent; what is no number (NaN) is null in JSON.
+            and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
 
               meshledger telemetry --kind device --latest
               meshledger telemetry --node '!19025c00' --kind device

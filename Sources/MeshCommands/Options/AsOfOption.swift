@@ -6,7 +6,7 @@ import MeshLedger
 struct AsOfOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "As the answer was then, under today's keys: at this time of the mesh, by when packets were heard, or after this event.",
+            "Answer as of then, with today's keys: as of this time, by when packets were heard, or after this event.",
             valueName: "time|sequence"),
         transform: PointInTimeArgument.parsed)
     var asOf: PointInTimeArgument?

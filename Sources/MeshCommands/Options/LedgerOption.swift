@@ -126,7 +126,7 @@ struct LedgerOption: ParsableArguments {
             guard let entries, entries.isEmpty else {
                 let what = entries == nil ? "a file" : "a folder with other things in it"
                 return CommandError(
-                    .noInput, "\(path) is no ledger but \(what); name a ledger's folder with --ledger or $MESHLEDGER")
+                    .noInput, "\(path) is not a ledger but \(what); name a ledger's folder with --ledger or $MESHLEDGER")
             }
         }
         let make = path == Self.path(nil, ProcessInfo.processInfo.environment) ? "" : " \(path.quotedForShell)"

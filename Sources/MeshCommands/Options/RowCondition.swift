@@ -42,7 +42,7 @@ struct RowCondition: ExpressibleByArgument {
         case .time:
             guard comparison != nil else { return text }
             guard let time = TimeArgument(text) else {
-                throw CommandError(.usage, "'\(text)' is no time: \(TimeArgument.understood)")
+                throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
             }
             return String(time.time.seconds)
         default: return text

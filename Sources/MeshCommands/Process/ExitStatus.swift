@@ -22,17 +22,17 @@ enum ExitStatus: Int32, CaseIterable {
         case .success: "done"
         case .verificationFailed: "damage was found, or a proof does not hold"
         case .usage: "the command line is wrong"
-        case .badData: "a file is not what it should be, or was written by a newer version"
+        case .badData: "a file is damaged, has another format, or was written by a newer version"
         case .noInput: "a file, ledger or row does not exist"
         case .unavailable: "a broker refused or cannot be reached"
         case .software: "a fault in this program"
-        case .cannotCreate: "something is already there, or cannot be made"
+        case .cannotCreate: "something already exists, or cannot be created"
         case .inputOutput: "the disk failed or is full"
         case .locked: "another process writes to the ledger; try again"
         case .permission: "not permitted"
-        case .interrupted: "stopped by SIGINT; what was done is kept (`ingest` and `follow` end with 0)"
+        case .interrupted: "stopped by SIGINT; completed work is kept (`ingest` and `follow` end with 0)"
         case .brokenPipe: "the reader of the output went away"
-        case .terminated: "stopped by SIGTERM; what was done is kept (`ingest` and `follow` end with 0)"
+        case .terminated: "stopped by SIGTERM; completed work is kept (`ingest` and `follow` end with 0)"
         }
     }
 

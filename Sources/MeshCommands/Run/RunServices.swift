@@ -37,13 +37,13 @@ struct ReloadService: Service {
                 try await sources.apply(config.sources)
                 if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
                 if !config.differsInSourcesOnly(from: began) {
-                    logger.warning("what changed of ledger, log, sealing and backup is taken over at the next start")
+                    logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }
                 logger.notice("\(file) was read again: \(config.sources.count) sources")
                 manager.tell("STATUS=\(config.sources.count) sources")
             } catch {
                 let text = CommandError(known: error)?.message ?? "\(error)"
-                logger.error("\(text); everything goes on as before")
+                logger.error("\(text); everything continues as before")
             }
         }
     }

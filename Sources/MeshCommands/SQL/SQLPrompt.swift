@@ -11,7 +11,7 @@ final class SQLPrompt {
 
     /// - Throws: only if the input is not a terminal: a wrong statement then ends the run.
     func run() throws {
-        if lines.isTerminal { StandardOutput.error("Statements end with a semicolon; .help tells what else there is.") }
+        if lines.isTerminal { StandardOutput.error("Statements end with a semicolon; .help lists the other commands.") }
         var statement = ""
         while let line = lines.next(statement.isEmpty ? "sql> " : "...> ") {
             if statement.isEmpty, line.hasPrefix(".") {
@@ -90,7 +90,7 @@ final class SQLPrompt {
                 break
             }
             statements.format = known
-        default: try tell(SQLError("there is no \(words.first ?? "."); .help lists what there is"))
+        default: try tell(SQLError("there is no \(words.first ?? "."); .help lists the commands"))
         }
         return true
     }

@@ -8,17 +8,17 @@ struct RetainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retain", abstract: "Drop the oldest events, once or as a policy. Off unless you set it.",
         discussion: """
-            All events are kept for ever by default. Dropped events are gone for good, in multiples of 256 events; an event
-            in the log records which they were. The views' rows of them stay: as a baseline, with which a view begins when it is rebuilt
-            later. Rows that an older recipe (code, caps, keys) made are marked (`older_recipe` in JSON and CSV). The tree keeps its
+            By default all events are kept for ever. Dropping is final, in multiples of 256 events; an event in the log records
+            which were dropped. Their rows in views stay, as a baseline from which a later rebuild
+            starts. Rows that an older recipe (code, caps, keys) made are marked (`older_recipe` in JSON and CSV). The tree keeps its
             hashes: `verify`, older checkpoints and proofs of kept events work as before.
 
-            An age counts from an event's arrival to the log's own time: the clock's, as long as events confirm it. A clock that jumps makes
-            no event old. If it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
-            last earlier events, until events have arrived at the new time for a week (for the age, if that is shorter). The command reports what waits;
+            An age counts from an event's arrival to the log's own time: the clock's, as long as events confirm it. A jump of the clock does
+            not age events. If it is ahead of the events by more than a pause (a quarter of the age, 36 hours at most), ages count from the
+            last earlier events, until events have arrived at the new time for a week (for the age, if that is shorter). The command reports events that wait for this;
             --trust-clock drops it anyway. A size is that of the log's rows, without the free space in its file; the space of dropped
             events is reused for new ones, `meshledger storage compact` returns it to the file system. A checkpoint that was made while the ledger
-            could not be written to can be compared later only if its note is named with --checkpoint here.
+            could not be written can be compared later only if you name its note here with --checkpoint.
 
               meshledger storage retain --older-than 1y --dry-run
               meshledger storage retain --larger-than 10GB --yes

@@ -159,7 +159,7 @@ extension VerifyCommand {
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
             if holdErased {
                 problems.append(
-                    "the views were made before the last erasure and hold what was erased; `meshledger view rebuild` builds them again"
+                    "the views were built before the last erasure and contain what was erased; `meshledger view rebuild` builds them again"
                 )
             }
             if let problem = ledger.keysProblem { problems.append("\(problem); the rest was checked without keys") }

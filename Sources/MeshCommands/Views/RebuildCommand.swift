@@ -4,7 +4,7 @@ import Projections
 
 struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebuild", abstract: "Fold the log into views again, beside the ones that answer meanwhile.",
+        commandName: "rebuild", abstract: "Fold the log into views again, while the current ones keep answering.",
         discussion: """
             Views whose code, options or channel keys changed are rebuilt automatically; this does it in any case.
 
@@ -19,10 +19,10 @@ struct RebuildCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: ArgumentHelp("The views; by default all.", valueName: "view"), completion: .list(Ledger.viewNames)) var views:
         [String] = []
-    @Flag(help: "Only list the rows that would be added (+), removed (-) and changed (~). The views stay as they are.") var diff =
+    @Flag(help: "Only list the rows that would be added (+), removed (-) and changed (~). The views are not changed.") var diff =
         false
-    @Flag(help: "Keep the old rows beside the new ones.") var keep = false
-    @Flag(help: "Serve the rows that --keep has kept, as they were then.") var back = false
+    @Flag(help: "Keep the old rows along with the new ones.") var keep = false
+    @Flag(help: "Serve the rows that --keep has kept, as they were at the time.") var back = false
 
     func validate() throws {
         if [diff, keep, back].count(where: { $0 }) > 1 { throw ValidationError("--diff, --keep and --back exclude each other") }

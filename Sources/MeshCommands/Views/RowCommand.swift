@@ -7,8 +7,8 @@ struct RowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "row", abstract: "Hide rows of any view, and let rows refer to others.",
         discussion: """
-            Your decision is an event of the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. Archived rows are
-            shown by `meshledger view VIEW --archived`, and listed with their kept values by `meshledger view archived`.
+            This writes an event to the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. `meshledger view VIEW
+            --archived` shows archived rows, and `meshledger view archived` lists them with their kept values.
 
               meshledger row archive positions --where 'node=!19025c00' --where 'time<2026-01-01' --keep latitude,longitude
               meshledger row archive nodes --where 'number=!19025c00' --cascade positions --deny sentMessages
@@ -93,7 +93,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
 
 struct RowRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "List archived rows again, as they would be.")
+        commandName: "restore", abstract: "List archived rows again.")
 
     @OptionGroup var rows: DecidedRows
 

@@ -8,14 +8,15 @@ struct RowSelection: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
         completion: NameCompletion.conditions)
     var conditions: [RowCondition] = []
     @Option(
         help: ArgumentHelp(
-            "Only rows that have related ones by this relation, or so many: positions, positions>=5.", valueName: "relation"))
+            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
     var having: [RelationAmount] = []
-    @Option(help: ArgumentHelp("Only rows without related ones by this relation.", valueName: "relation")) var lacking: [String] =
+    @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
         []
 
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }

@@ -69,7 +69,7 @@ struct SchemaPlanCommand: AsyncParsableCommand {
 struct SchemaCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Fails where a view of the ledger would be refused, or a released version was changed.",
+        abstract: "Fail if a view of the ledger would be refused, or a released version was changed.",
         discussion: """
             A file of released versions has a line for each view: its name, its version and its fingerprint. --write makes it.
 
@@ -80,9 +80,9 @@ struct SchemaCheckCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @Option(
-        help: ArgumentHelp("The versions that were released: none of them may have changed. Needs no ledger.", valueName: "file"))
+        help: ArgumentHelp("A file of released versions, none of which may have changed. Needs no ledger.", valueName: "file"))
     var against: String?
-    @Option(help: ArgumentHelp("Writes the versions of this program's views.", valueName: "file")) var write: String?
+    @Option(help: ArgumentHelp("Write the versions of this program's views.", valueName: "file")) var write: String?
 
     func run() async throws {
         let schemas = try Ledger.schemas(CustomViews.options())
@@ -109,7 +109,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
 
 struct SchemaDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Removes a view that this program does not know.")
+        commandName: "drop", abstract: "Remove a view that this program does not know.")
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: ArgumentHelp("The view.", valueName: "view")) var view: String

@@ -107,7 +107,7 @@ private struct FollowedFile {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw IngestError(.wrongFormat, subject: path, reason: "this is no file; only files can be followed")
+            throw IngestError(.wrongFormat, subject: path, reason: "this is not a file; only files can be followed")
         }
         identity = (UInt64(facts.st_dev), UInt64(facts.st_ino))
         size = Int(facts.st_size)

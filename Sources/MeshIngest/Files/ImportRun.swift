@@ -119,12 +119,12 @@ struct ImportRun {
                 throw IngestError(
                     .busy, subject: file.path,
                     reason:
-                        "another process is importing this file, too; what both have read was stored once, import it again later"
+                        "another process is importing this file, too; what both have read was stored once; import it again later"
                 )
             }
             throw IngestError(
                 ledger: error, subject: file.path,
-                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there")
+                reason: "the ledger did not accept the events behind byte \(report.endOffset); the next import continues there")
         }
     }
 

@@ -52,7 +52,7 @@ public final class RecordingFollow: LiveSource {
                 } catch {
                     if stop.isSet { break }
                     guard isOfTheFile(error) else {
-                        return IngestError(ledger: error, subject: file, reason: "the ledger did not take the recording")
+                        return IngestError(ledger: error, subject: file, reason: "the ledger did not accept the recording")
                     }
                     board.waits("\(error)")
                     // There may be space later, but a damaged file has to be replaced.

@@ -94,7 +94,7 @@ struct LiveStore {
         do {
             _ = try await log.append(events)
         } catch {
-            throw IngestError(ledger: error, subject: name, reason: "the ledger did not take \(events.count) received packets")
+            throw IngestError(ledger: error, subject: name, reason: "the ledger did not accept \(events.count) received packets")
         }
         tide?.rise()
         board.stored(events.count { $0.encoding != .gap })

@@ -28,7 +28,7 @@ struct MQTTFailure: Error, Sendable {
             return MQTTFailure(.unreachable, address, "the broker cannot be reached", cause: errorText(systemError))
         case MOSQ_ERR_INVAL.rawValue:
             return MQTTFailure(
-                .badRequest, address, "the address or an option makes no sense to the MQTT library", needsPerson: true)
+                .badRequest, address, "the MQTT library rejects the address or an option", needsPerson: true)
         default:
             let hint = address.usesTLS ? "" : " (does it expect TLS? then the address begins with mqtts://)"
             return MQTTFailure(

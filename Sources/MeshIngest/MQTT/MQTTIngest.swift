@@ -163,7 +163,7 @@ public final class MQTTIngest: Sendable {
         } catch {
             throw IngestError(
                 ledger: error, subject: options.address.text,
-                reason: "the ledger did not take \(batch.count) received messages")
+                reason: "the ledger did not accept \(batch.count) received messages")
         }
     }
 }

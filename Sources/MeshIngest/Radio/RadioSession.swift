@@ -69,9 +69,9 @@ struct RadioSession {
             switch (end as? End, end) {
             case (.refusedByStore, _): nil as String?
             case (.silent, _):
-                "the radio gave no sign of life for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
+                "the radio did not answer for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
             case (.closed, _), (nil, nil): "the radio has closed the connection; another client may have taken it"
-            case (nil, let other?): "the connection is lost (\(text(other)))"
+            case (nil, let other?): "the connection was lost (\(text(other)))"
             }
         return reason.map { RadioFailure(error: IngestError(.unreachable, subject: subject, reason: $0)) }
     }

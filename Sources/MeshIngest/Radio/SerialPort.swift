@@ -21,7 +21,7 @@ enum SerialPort {
     private static func configure(_ descriptor: Int32, _ path: String, raisesDTR: Bool) throws(IngestError) {
         guard isatty(descriptor) == 1 else {
             throw IngestError(
-                .wrongFormat, subject: path, reason: "this is no serial port; radios on USB are in /dev/serial/by-id")
+                .wrongFormat, subject: path, reason: "this is not a serial port; radios on USB are in /dev/serial/by-id")
         }
         // TIOCEXCL does not stop the superuser; the lock then still keeps two instances of this program apart.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -44,7 +44,7 @@ enum SerialPort {
     private static func failure(_ path: String, _ what: String, _ code: Int32) -> IngestError {
         switch code {
         case ENOENT, ENODEV, ENXIO, EIO:
-            IngestError(.notFound, subject: path, reason: "no device is there", cause: errorText(code))
+            IngestError(.notFound, subject: path, reason: "there is no device here", cause: errorText(code))
         case EACCES, EPERM:
             IngestError(
                 .noPermission, subject: path, reason: "no permission to use this port; its group (often dialout) has it",

@@ -21,7 +21,7 @@ public struct UDPOptions: Sendable {
         for group in groups {
             let address = try? SocketAddress(ipAddress: group, port: 0)  // nil is refused
             guard let address, address.isMulticast else {
-                throw IngestError(.badRequest, subject: group, reason: "this is no multicast address; radios use 224.0.0.69")
+                throw IngestError(.badRequest, subject: group, reason: "this is not a multicast address; radios use 224.0.0.69")
             }
         }
     }
@@ -71,7 +71,7 @@ public final class UDPSource: LiveSource {
                     if Task.isCancelled { break }
                     let wait_s = backoff.take()
                     let reason = (error as? IOError).map { errorText($0.errnoCode) } ?? "\(error)"
-                    board.fail("UDP port \(options.port) cannot be listened to (\(reason))", retrySeconds: wait_s)
+                    board.fail("UDP port \(options.port) cannot be opened (\(reason))", retrySeconds: wait_s)
                     try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
                 }
             }
@@ -124,7 +124,7 @@ public final class UDPSource: LiveSource {
                 board.enter(.live, "listening to \(options.groups.joined(separator: ", ")) on \(groups.interfaceNames)")
             } else if groups.isEmpty, !isTold {
                 isTold = true
-                board.tell("no network interface can multicast yet")
+                board.tell("no network interface supports multicast yet")
             }
             let lost = try await groups.newlyDropped()
             if lost > 0 {

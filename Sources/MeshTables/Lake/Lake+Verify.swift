@@ -16,7 +16,7 @@ extension Lake {
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
         guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
-                "\(manifestPath) is missing: \(folder) is no lake, or its first run was interrupted; run `meshledger lake write` again"
+                "\(manifestPath) is missing: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
             )
         }
         var found = LakeVerification()
@@ -36,7 +36,7 @@ extension Lake {
             let log = try DeltaLog("\(folder)/\(name)")
             if log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path)) {
                 found.problems.append(
-                    "\(name) is not as the manifest says: a run was interrupted; run `meshledger lake write` again")
+                    "\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
             }
             for file in table.files {
                 found.files += 1

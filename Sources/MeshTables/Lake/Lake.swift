@@ -85,7 +85,7 @@ public struct Lake {
     private func begun() throws -> LakeManifest? {
         if let manifest = try LakeManifest.load(manifestPath) { return manifest }
         if let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
-            throw TableError("\(folder) is no lake, but has something in it: \(other); name a new or empty folder")
+            throw TableError("\(folder) is not a lake, but contains \(other); name a new or empty folder")
         }
         try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
         return nil

@@ -59,7 +59,7 @@ package struct SQLError: Error, CustomStringConvertible {
         _ text: String, _ values: [SQLValue] = [], begin: ([AnswerColumn]) throws -> Void, row: ([SQLValue]) throws -> Bool,
         end: () throws -> Void
     ) throws {
-        guard !text.utf8.contains(0) else { throw SQLError("a statement has no zero byte in it") }
+        guard !text.utf8.contains(0) else { throw SQLError("a statement must not contain a zero byte") }
         var bytes = Array(text.utf8)
         bytes.append(0)
         var start = 0
@@ -80,7 +80,7 @@ package struct SQLError: Error, CustomStringConvertible {
                 session.endStatement()
             }
             guard unsafe sql_is_readonly(statement) != 0 else {
-                throw SQLError("the ledger is only read: what changes tables is refused")
+                throw SQLError("the ledger is read-only: statements that change tables are refused")
             }
             unsafe try bind(values, to: statement)
             unsafe try visit(statement, begin: begin, row: row)

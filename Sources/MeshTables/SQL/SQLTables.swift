@@ -84,7 +84,8 @@ package enum SQLTables {
                 guard let table = arguments.dropFirst(2).first, given.count <= 2 else {
                     throw SQLFailure(
                         description:
-                            "USING meshledger('FOLDER', 'TABLE'); what is left out is $MESHLEDGER's, and of the same name")
+                            "USING meshledger('FOLDER', 'TABLE'); the default folder is $MESHLEDGER, the default table the one of the same name"
+                    )
                 }
                 return try make(given.dropFirst().first ?? table, path: given.first.flatMap { $0.isEmpty ? nil : $0 }, session)
             })
