@@ -3,6 +3,7 @@ internal import LMDB
 extension EventLog {
     /// The processes whose reading keeps freed space from being reused, the furthest behind first. A process that was suspended while it read
     /// stays in the list until it continues or ends.
+    /// - Throws: `.closed`, and errors of the file.
     public func blockingReaders() throws(EventLogError) -> [LogReading] {
         if let condition = condition() { return condition.readers }
         return try storing { () throws(StorageError) in

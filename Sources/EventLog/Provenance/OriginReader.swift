@@ -73,6 +73,7 @@ public struct EventOrigin: Sendable, Hashable {
 
 extension EventLog {
     /// Where the event was first appended: in this log, unless it was imported from another one or merged.
+    /// - Throws: `.tooFewEvents` and errors of the file.
     public func origin(of sequence: EventSequence) throws(EventLogError) -> EventOrigin {
         let reader = try beginRead()
         var origins = OriginReader(own: try ledgerID)

@@ -19,6 +19,7 @@ extension EventLog {
     }
 
     /// How much is sealed, in constant time.
+    /// - Throws: `.closed`, and errors of the file.
     public func sealingStatistics() throws(EventLogError) -> SealingStatistics {
         let store = try currentStore()
         return try storing { () throws(StorageError) in

@@ -2,6 +2,7 @@ internal import LMDB
 
 extension EventLog {
     /// The number of the source with that name; the log assigns it on first use.
+    /// - Throws: `.readOnly`, `.closed`, and errors of the disk.
     public func source(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         try check(name)
@@ -9,6 +10,7 @@ extension EventLog {
     }
 
     /// The number of the source with that name, which is stored at the latest with the first events that have it.
+    /// - Throws: `.readOnly`, `.closed`, and errors of the disk.
     public func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
         if let known = names[name] { return known }
         if isReadOnly { throw EventLogError(.readOnly, path: path) }
@@ -29,9 +31,11 @@ extension EventLog {
     }
 
     /// All sources in the order of their numbers.
+    /// - Throws: `.closed`, and errors of the file.
     public func sources() throws(EventLogError) -> [EventSource] { try currentStore().readSources() }
 
     /// How far a source has been read, nil if that was never stored.
+    /// - Throws: `.closed`, and errors of the file.
     public func cursor(_ key: String) throws(EventLogError) -> [UInt8]? {
         guard (1...500).contains(key.utf8.count) else { return nil }
         let store = try currentStore()

@@ -101,12 +101,15 @@ extension Ledger {
     }
 
     /// The annotations that archive the rows, and apply the rules to related ones.
+    /// - Throws: `.annotation` if a rule denies it, and what `fetch` throws.
     public func archival<Row: QueryRow>(
         of descriptor: FetchDescriptor<Row>, rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
         try archival(of: fetch(descriptor.whole), rules: rules, keeping: keeping, request: request)
     }
 
+    /// The annotations that archive these rows, and apply the rules to related ones.
+    /// - Throws: `.annotation` if a rule denies it.
     public func archival<Row: QueryRow>(
         of rows: [Row], rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
@@ -125,6 +128,7 @@ extension Ledger {
     /// Restores archived rows that a query matches; it sees them as if they had never been archived.
     ///
     /// - Returns: the events, and how many rows they restore; nil if no matching row is archived.
+    /// - Throws: what `fetch` and `annotate` throw.
     @discardableResult
     public func restore<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>
@@ -135,12 +139,16 @@ extension Ledger {
         return (try await annotate(annotations), annotations.map(\.archivedCount).reduce(0, +))
     }
 
+    /// The annotations that restore the archived rows that a query matches.
+    /// - Throws: as `fetch`.
     public func restoral<Row: QueryRow>(of descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Annotation] {
         var all = descriptor.whole
         all.includesArchived = true
         return try restoral(of: fetch(all))
     }
 
+    /// The annotations that restore those of the rows that are archived.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func restoral<Row: QueryRow>(of rows: [Row]) throws(LedgerError) -> [Annotation] {
         let (test, own) = (try archivedTest(Row.self), Row.archive)
         let hidden = rows.filter { row in test.map { $0(row) } ?? false || own.map { $0.isArchived(row) } ?? false }

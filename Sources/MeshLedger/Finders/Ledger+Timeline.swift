@@ -29,6 +29,7 @@ extension Ledger {
     /// ```
     /// - Parameter kinds: only these of `timelineKinds`.
     /// - Complexity: for each kind, as many rows are read as requested.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func timeline(
         of node: UInt32, kinds: Set<String> = Set(Ledger.timelineKinds), _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [any ViewRow] {

@@ -56,6 +56,7 @@ public struct LedgerUnion: Sendable {
     }
 
     /// The total number of rows in all ledgers.
+    /// - Throws: as `Ledger.fetch`.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         var part = descriptor
         (part.fetchOffset, part.fetchLimit) = (0, nil)

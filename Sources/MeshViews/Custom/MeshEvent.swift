@@ -32,6 +32,7 @@ public struct MeshEvent: Sendable {
     /// ```swift
     /// let position = try event.payload(Position.init(decoding:))
     /// ```
+    /// - Throws: what `decode` throws.
     @inlinable
     public func payload<Value, Failure: Error>(_ decode: (RawSpan) throws(Failure) -> Value) throws(Failure) -> Value {
         try decode(batch.packets.payload(of: packet))

@@ -31,6 +31,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     init(_ table: RowTable<Row>) { self.table = table }
 
     /// The row with the same key, or nil.
+    /// - Throws: errors of the view's file.
     @inlinable
     public mutating func row(_ row: Row) throws -> Row? {
         // In a single expression, `current` would be called on the rows before the entry was added.

@@ -38,11 +38,13 @@ public struct StepRows<Row: StoredRow> {
     init(_ store: ViewStore) { self.store = store }
 
     /// The number of rows.
+    /// - Throws: errors of the view's file.
     public var count: Int {
         get throws { try store.environment.beginRead().count(store.table(Row.table)) }
     }
 
     /// Visits all rows in the order of their keys.
+    /// - Throws: what `body` throws, and errors of the view's file.
     public func forEach(_ body: (Row) throws -> Void) throws {
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table(Row.table))

@@ -24,6 +24,7 @@ public struct QueryBatches<Row: QueryRow> {
     static var longestRead: Duration { .milliseconds(100) }
 
     /// - Parameter size: the number of rows in a batch, except the last.
+    /// - Throws: `.unsupported` if the query cannot be answered in batches.
     public init(_ descriptor: FetchDescriptor<Row>, size: Int, _ reading: (any RowReading)? = nil) throws(QueryError) {
         query = try RepeatedQuery(descriptor, reading)
         try query.refusePages()

@@ -20,6 +20,7 @@ public struct UniqueRows<Row: QueryRow> {
     }
 
     /// The rows of the query that are current by every rule. Limit and offset count these.
+    /// - Throws: `QueryError` if the query cannot be answered, and errors of the view's file.
     public func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
         var all = descriptor
         (all.fetchLimit, all.fetchOffset, all.propertiesToFetch) = (nil, 0, [])
@@ -34,6 +35,7 @@ public struct UniqueRows<Row: QueryRow> {
     }
 
     /// Whether the row is current by every rule.
+    /// - Throws: `QueryError` if the query cannot be answered, and errors of the view's file.
     public func isCurrent(_ row: Row, _ transaction: borrowing ReadTransaction) throws -> Bool {
         for (rule, layout) in zip(Row.uniques, layouts.uniques) {
             let rivals = try rivals(of: row, rule, layout, transaction)
