@@ -5,7 +5,7 @@ import MeshLedger
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Bring a backup up to date, even while another process writes.",
+        commandName: "backup", abstract: "Bring a backup up to date, even during writes.",
         discussion: """
             The first run copies everything, later runs only new events. Each part is read back before it counts; if a run is interrupted, the
             backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
