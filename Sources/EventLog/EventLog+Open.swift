@@ -198,6 +198,7 @@ extension EventLog {
     }
 
     /// A new log in memory (`/dev/shm`, or the temporary folder where that does not exist) that is removed when it is closed or released.
+    /// - Throws: `.cannotCreate`, `.diskFull` and others.
     public static func temporary(options: EventLogOptions = EventLogOptions()) throws(EventLogError) -> EventLog {
         let memory = "/dev/shm"
         let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()

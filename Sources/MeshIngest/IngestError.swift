@@ -19,7 +19,7 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
         case readFailed
         /// Another process is importing the same file.
         case busy
-        /// The ledger did not take the events.
+        /// The ledger did not accept the events.
         case storeFailed
         /// The broker refused the user, the password or the client.
         case notAuthorized
@@ -53,7 +53,7 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension IngestError {
-    /// For a ledger that did not take or give something: `.busy` where the process that writes to it ended meanwhile, since trying again helps.
+    /// For a failure of the ledger: `.busy` if the process that writes to it has just ended, since trying again helps.
     init(ledger error: any Error, subject: String, reason: String) {
         let isGone = (error as? EventLogError)?.code == .writerGone || (error as? LedgerError)?.code == .locked
         self.init(isGone ? .busy : .storeFailed, subject: subject, reason: reason, cause: "\(error)")

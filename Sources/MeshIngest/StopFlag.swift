@@ -9,7 +9,7 @@ final class StopFlag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Work that must complete although the task that waits for it was cancelled: draining a queue, flushing views.
+/// Work that must complete even if the waiting task is cancelled: draining a queue, flushing views.
 enum Uncancelled {
     static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value)
         async throws(Failure) -> Value

@@ -42,7 +42,7 @@ struct ErasedNodes {
         let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"]) : nil
         if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
         let erased = try tool.run("erase", "--node", node, "--reason", "its owner asked for it", "--yes")
-        #expect(erased.status == 0 && erased.output.contains("are gone, too") && erased.errors.isEmpty, "\(erased)")
+        #expect(erased.status == 0 && erased.output.contains("are erased, too") && erased.errors.isEmpty, "\(erased)")
         #expect(try files(holding: needles, in: tool.ledger) == [])
         for (subject, old) in zip(subjects, before) {
             let field = subject == "messages" ? "\"from\":\"\(node)\"" : "\"node\":\"\(node)\""

@@ -96,7 +96,7 @@ struct LiveTests {
     func `what needs all rows is refused beside --follow`(option: [String]) throws {
         let tool = try Tool(holding: [Line.text("one", from: 1)])
         let outcome = try tool.start(["events", "--follow"] + option).wait()
-        #expect(outcome.status == 64 && outcome.errors.contains("--follow prints what comes in"), "\(outcome)")
+        #expect(outcome.status == 64 && outcome.errors.contains("--follow prints events as they arrive"), "\(outcome)")
     }
 
     @Test func `the list shows what packets hold where that column is named`() throws {

@@ -19,7 +19,7 @@ struct PlainRefusals {
         let tool = try Tool()
         let file = try tool.write(["something"], to: "notes.txt")
         for (path, told) in [
-            (tool.folder.path, "is no ledger but a folder with other things"), (file, "is no ledger but a file"),
+            (tool.folder.path, "is not a ledger but a folder with other things"), (file, "is not a ledger but a file"),
         ] {
             let outcome = try tool.run("nodes", "--ledger", path)
             #expect(outcome.status == 66 && outcome.errors.contains(told) && !outcome.errors.contains("init"), "\(outcome)")

@@ -201,7 +201,7 @@ struct BrokerFailureTests {
         }
         let failure = await running.stop()
         #expect(
-            failure?.code == .storeFailed && failure?.reason.contains("did not take") == true, "\(String(describing: failure))")
+            failure?.code == .storeFailed && failure?.reason.contains("did not accept") == true, "\(String(describing: failure))")
     }
 }
 

@@ -34,6 +34,7 @@ extension EventLog {
     ///   - cursor: replaces the stored cursor of the same key; also committed when there are no events.
     ///   - token: from `outcomeUnknown`, to append the same events again: nothing is added twice.
     /// - Returns: the events' sequences, nil when there were no events.
+    /// - Throws: as the first form of `append`.
     @discardableResult
     public func append(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -42,6 +43,7 @@ extension EventLog {
     }
 
     /// Appends a batch in one transaction, like the array form but without an allocation per event.
+    /// - Throws: as the first form of `append`.
     @discardableResult
     public func append(
         _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -50,6 +52,7 @@ extension EventLog {
     }
 
     /// Appends from a thread that runs no task, and blocks it until the events are durable.
+    /// - Throws: as the first form of `append`.
     @discardableResult
     public func appendBlocking(
         _ events: [NewEvent], cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -58,6 +61,7 @@ extension EventLog {
     }
 
     /// Appends a batch from a thread that runs no task, and blocks it until the events are durable.
+    /// - Throws: as the first form of `append`.
     @discardableResult
     public func appendBlocking(
         _ batch: EventBatch, cursor: SourceCursor? = nil, token: AppendToken? = nil
@@ -87,6 +91,7 @@ extension EventLog {
     }
 
     /// Returns when everything that was appended or submitted before is durable.
+    /// - Throws: the error of an earlier append that could not be made durable.
     public func flush() async throws(EventLogError) {
         guard !isReadOnly else { return }
         _ = try await first(of: .many([]))

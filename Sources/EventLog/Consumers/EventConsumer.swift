@@ -63,6 +63,7 @@ public final class EventConsumer: Sendable {
     ///
     /// - Parameter limit: the most events.
     /// - Returns: nil when the log is closed or the task cancelled.
+    /// - Throws: `.beyondRetention` if events were dropped before they were delivered, unless it skips them.
     public func next(limit: Int = 1_000) async throws(EventLogError) -> [Event]? {
         while !Task.isCancelled {
             let events = try available(limit: limit)

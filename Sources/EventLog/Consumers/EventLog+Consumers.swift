@@ -76,6 +76,7 @@ extension EventLog {
     }
 
     /// All consumers of the log, by name.
+    /// - Throws: errors of the consumers' files.
     public func consumers() throws(EventLogError) -> [ConsumerStatus] {
         let files = ConsumerFiles(ledger: path)
         let (head, cut) = (head.rawValue, first.rawValue - 1)

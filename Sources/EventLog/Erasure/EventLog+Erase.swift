@@ -86,6 +86,7 @@ extension EventLog {
     }
 
     /// Finishes an interrupted erasure, and returns when no file of the log contains the old bytes.
+    /// - Throws: `.readOnly`, `.diskFull`, `.closed`.
     public func finishErasing() async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         try await maintenance.perform { () throws(EventLogError) in

@@ -37,6 +37,7 @@ extension LogStore {
 
 extension EventLog {
     /// All erasures in the order of their events.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func erasures() throws(EventLogError) -> [Erasure] {
         let reader = try beginRead()
         return try erasures(reader)
@@ -57,6 +58,7 @@ extension EventLog {
     }
 
     /// The last event that records an erasure, nil if nothing was erased.
+    /// - Throws: `.closed`, and errors of the file.
     public func lastErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in
@@ -66,6 +68,7 @@ extension EventLog {
 
     /// The first unfinished erasure: old bytes may still be in the log's file. The next opening for writing finishes it,
     /// as does `finishErasing()`.
+    /// - Throws: `.closed`, and errors of the file.
     public func pendingErasure() throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in

@@ -52,6 +52,7 @@ public struct ConsistencyProof: Sendable, CustomStringConvertible {
     }
 
     /// Checks both signatures, and that the newer tree begins with the older one.
+    /// - Throws: the flaw, if the proof does not hold.
     public func check(_ verifier: NoteVerifier) throws(Flaw) -> (old: LogCheckpoint, new: LogCheckpoint) {
         guard old.isSigned(by: verifier), new.isSigned(by: verifier) else { throw .signature }
         guard let from = LogCheckpoint(old), let to = LogCheckpoint(new), from.origin == to.origin else { throw .checkpoint }

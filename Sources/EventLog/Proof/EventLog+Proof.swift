@@ -5,6 +5,7 @@ extension EventLog {
     /// The key that verifies signatures of this log's checkpoints. Keep it outside the ledger: anyone with write access there could replace it.
     ///
     /// - Parameter origin: the log's name in its notes, if that is not the default.
+    /// - Throws: `.permission` if the key cannot be read.
     public func verifier(origin: String? = nil) throws(EventLogError) -> NoteVerifier { try signer(origin).verifier }
 
     /// A signed note of how many events there are and of their root: kept elsewhere, it can later prove that history was not rewritten.
@@ -27,6 +28,7 @@ extension EventLog {
     }
 
     /// Proves to a verifier without a ledger that the event is in the log, against a new checkpoint.
+    /// - Throws: `.tooFewEvents`; `.permission` if the signing key cannot be read.
     public func proof(of sequence: EventSequence) throws(EventLogError) -> InclusionProof {
         var tree = try TreeReader(beginRead())
         guard sequence.rawValue >= 1, sequence.rawValue <= tree.head else {

@@ -79,6 +79,7 @@ public struct InclusionProof: Sendable, CustomStringConvertible {
     }
 
     /// Checks everything: signature, path, leaf, payload.
+    /// - Throws: the flaw, if the proof does not hold.
     public func check(_ verifier: NoteVerifier) throws(Flaw) -> Statement {
         guard note.isSigned(by: verifier) else { throw .signature }
         guard let checkpoint = LogCheckpoint(note) else { throw .checkpoint }

@@ -46,6 +46,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     /// Moves to the event; false if no event has that sequence.
+    /// - Throws: errors of the file.
     @_lifetime(self: copy self)
     public mutating func seek(_ sequence: EventSequence) throws(EventLogError) -> Bool {
         do throws(StorageError) {
@@ -59,6 +60,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     /// Moves to the next event; from no position, to the first. False after the last.
+    /// - Throws: errors of the file.
     @_lifetime(self: copy self)
     public mutating func next() throws(EventLogError) -> Bool {
         do throws(StorageError) {
@@ -70,6 +72,7 @@ public struct EventCursor: ~Copyable, ~Escapable {
     }
 
     /// Moves to the previous event; from no position, to the last. False before the first.
+    /// - Throws: errors of the file.
     @_lifetime(self: copy self)
     public mutating func previous() throws(EventLogError) -> Bool {
         do throws(StorageError) {

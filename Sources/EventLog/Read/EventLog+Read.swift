@@ -2,6 +2,7 @@ internal import LMDB
 
 extension EventLog {
     /// Begins one short read transaction.
+    /// - Throws: `.closed`, and errors of the file.
     public func beginRead() throws(EventLogError) -> LogReader {
         while true {
             let reader = try storing { () throws(StorageError) in try LogReader(store) }
@@ -52,6 +53,7 @@ extension EventLog {
     /// Copies of the events in the range that are not dropped, at most `limit`, from its start or, when `reversed`, from its end.
     ///
     /// - Parameter filter: sealed blocks that cannot hold a matching event are skipped; other events are returned whether they match or not.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func events(
         in range: ClosedRange<EventSequence>, limit: Int = .max, reversed: Bool = false, where filter: BlockFilter? = nil
     ) throws(EventLogError) -> [Event] {
@@ -76,6 +78,7 @@ extension EventLog {
 
     /// The checksum of the event's record, nil if there is no such event; a view can check with it that it was built from this log. Of dropped
     /// events, only that of the last one is known.
+    /// - Throws: `.closed`, and errors of the file.
     public func checksum(of sequence: EventSequence) throws(EventLogError) -> UInt64? {
         let reader = try beginRead()
         if reader.cut > 0, sequence.rawValue == reader.cut { return try reader.cutNumber(CutRow.checksum) }

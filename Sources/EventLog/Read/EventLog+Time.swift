@@ -4,6 +4,7 @@ extension EventLog {
     /// The last event that had arrived by then: the highest sequence with an arrival time up to `time`. Zero if no event had arrived.
     ///
     /// If the clock only moved forward this costs about a microsecond; if it jumped, at most a pass over one entry per 256 events.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func lastSequence(arrivedBy time: Timestamp) throws(EventLogError) -> EventSequence {
         let reader = try beginRead()
         let tile = try lastTile(reader) { $0.lowest <= time.microseconds }
@@ -11,6 +12,7 @@ extension EventLog {
     }
 
     /// The first event that arrived then or later. Nil if none did.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func firstSequence(arrivedFrom time: Timestamp) throws(EventLogError) -> EventSequence? {
         let reader = try beginRead()
         return try firstEvent(reader, from: time.microseconds)
@@ -25,6 +27,7 @@ extension EventLog {
     ///   - start: nil for all from the first event on.
     ///   - end: only events that arrived before it; nil for all.
     /// - Complexity: one lookup per 256 events; single events are read only where one of the times falls among 256 of them.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func runs(arrivedFrom start: Timestamp?, before end: Timestamp?) throws(EventLogError) -> [ClosedRange<EventSequence>]
     {
         let reader = try beginRead()

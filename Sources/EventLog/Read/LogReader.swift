@@ -25,6 +25,7 @@ public struct LogReader: ~Copyable {
     }
 
     /// A cursor without a position yet.
+    /// - Throws: errors of the file.
     @_lifetime(borrow self)
     public func cursor() throws(EventLogError) -> EventCursor {
         do throws(StorageError) {

@@ -63,6 +63,7 @@ extension EventLog {
     }
 
     /// All jumps of the clock that the log records, in the order of their events.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func clockJumps() throws(EventLogError) -> [(event: EventSequence, jump: ClockJump)] {
         let reader = try beginRead()
         return try clockJumps(reader).sorted { $0.key < $1.key }.map { (EventSequence($0.key), $0.value) }

@@ -49,6 +49,7 @@ extension EventLog {
     }
 
     /// The last retention and the event that records it; nil if nothing was dropped.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func retention() throws(EventLogError) -> (event: EventSequence, retention: Retention)? {
         let reader = try beginRead()
         guard reader.cut > 0, let sequence = try reader.cutNumber(CutRow.event) else { return nil }

@@ -36,6 +36,7 @@ public struct RetentionOutlook: Sendable {
 
 extension EventLog {
     /// The bytes of the log's rows, without the free space in its file. In constant time.
+    /// - Throws: `.closed`, and errors of the file.
     public func size() throws(EventLogError) -> Int {
         let store = try currentStore()
         return try storing { () throws(StorageError) in
@@ -52,6 +53,7 @@ extension EventLog {
     /// allow. If the clock had jumped, an event that arrived later keeps the events after it.
     ///
     /// - Returns: nil if nothing would be dropped.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func retentionPlan(olderThan time: Timestamp?, largerThan bytes: Int?) throws(EventLogError) -> RetentionPlan? {
         let (first, head) = (first.rawValue, head.rawValue)
         guard head >= first else { return nil }
@@ -65,6 +67,7 @@ extension EventLog {
 
     /// What would be dropped to keep no event older than this many seconds by the log's own time, and no more than `bytes` of rows: a clock
     /// that has jumped makes no event old.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func retentionOutlook(
         olderThan seconds: Int64?, largerThan bytes: Int?, now: Timestamp
     ) throws(EventLogError) -> RetentionOutlook {

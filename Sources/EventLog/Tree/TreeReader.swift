@@ -160,6 +160,7 @@ extension EventLog {
     /// The root of the Merkle tree over the first `size` events: 32 bytes that change when any of these events does.
     ///
     /// It trusts the stored hashes of the tree; `verify` recomputes all of them.
+    /// - Throws: `.tooFewEvents` if the log has fewer, and errors of the file.
     public func root(size: EventSequence) throws(EventLogError) -> [UInt8] {
         var tree = try TreeReader(beginRead())
         guard size.rawValue <= tree.head else {

@@ -221,6 +221,7 @@ extension EventLog {
     }
 
     /// Checks a recording from end to end: every block, the number of events and the root.
+    /// - Throws: `.notARecording`, `.corrupt` if it is damaged or truncated, `.missing`.
     public static func checkRecording(_ path: String) throws(EventLogError) -> RecordingSummary {
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw SmallFile.failure(errno, path) }

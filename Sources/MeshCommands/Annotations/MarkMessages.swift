@@ -3,7 +3,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// Which messages are marked.
+/// Selects the messages to mark.
 struct MarkedMessages: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var times: TimeOptions
@@ -19,7 +19,7 @@ struct MarkedMessages: ParsableArguments {
         }
     }
 
-    /// Writes the annotation of the matching messages that it changes.
+    /// Writes the annotation of those matching messages that it changes.
     func mark(_ annotation: ([MessageKey], String) -> Annotation, where changes: (MessageRow) -> Bool) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
@@ -45,7 +45,7 @@ struct MarkedMessages: ParsableArguments {
         return keys
     }
 
-    /// A description of the request, stored in the log. Without names of nodes: they may be what is to be erased later.
+    /// A description of the request, stored in the log. It has no names of nodes, which may have to be erased later.
     private var request: String {
         var parts: [String] = []
         if let channel { parts.append("channel=\(channel)") }
@@ -99,7 +99,7 @@ struct MessageArchiveCommand: AsyncParsableCommand {
 
 struct MessageRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "List archived messages again, as they were.")
+        commandName: "restore", abstract: "List archived messages again.")
 
     @OptionGroup var marked: MarkedMessages
 

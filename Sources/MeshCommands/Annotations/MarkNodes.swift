@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshLedger
 
-/// Which nodes are marked.
+/// Selects the nodes to mark.
 struct MarkedNodes: ParsableArguments {
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The nodes: !hex, a number, an alias or a name.") var nodes: [NodeArgument]
@@ -63,7 +63,7 @@ struct NodeUnignoreCommand: AsyncParsableCommand {
 }
 
 struct NodeRestoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "restore", abstract: "List archived nodes again, as they were.")
+    static let configuration = CommandConfiguration(commandName: "restore", abstract: "List archived nodes again.")
 
     @OptionGroup var marked: MarkedNodes
 
@@ -74,7 +74,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive", abstract: "Hide nodes, with their messages or without.",
         discussion: """
-            What is heard of them is recorded as before, and their rows are kept up to date: `restore` shows them as they would be.
+            Their packets are still recorded, and their rows are kept up to date: `restore` shows the current ones.
 
               meshledger nodes archive '!19025c00'
               meshledger nodes archive '!19025c00' --messages cascade
@@ -85,7 +85,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
     }
 
     @OptionGroup var marked: MarkedNodes
-    @Option(help: "What becomes of their messages: keep, cascade (archived, too), or deny (only nodes without unread ones).")
+    @Option(help: "What happens to their messages: keep, cascade (archive them, too), or deny (only nodes without unread ones).")
     var messages = Rule.keep
 
     func run() async throws {
@@ -103,7 +103,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
 
 struct NodeNoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "note", abstract: "Write a note of a node; without a text, clear it.",
+        commandName: "note", abstract: "Write a note about a node; without a text, clear it.",
         discussion: """
             Notes stay in the log when they are replaced or cleared; `meshledger erase --node` removes all of them.
 
@@ -129,7 +129,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
         commandName: "alias",
         abstract: "Give a node a custom name that commands accept; without a name, remove it.",
         discussion: """
-            Nodes choose their names themselves, and several can have the same. An alias belongs to one node only.
+            Nodes choose their names themselves, and several may have the same one. An alias belongs to only one node.
 
               meshledger nodes alias '!19025c00' harbour
               meshledger nodes alias '!19025c01' harbour --replace

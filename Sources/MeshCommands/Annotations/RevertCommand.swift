@@ -4,7 +4,7 @@ import MeshLedger
 
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revert", abstract: "Undo what was marked, noted or hidden.",
+        commandName: "revert", abstract: "Undo a mark, a note, or hiding.",
         discussion: """
             Everything that the event changed gets its previous value, unless it was changed again since. Traffic cannot be undone.
 

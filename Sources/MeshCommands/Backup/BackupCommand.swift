@@ -5,15 +5,15 @@ import MeshLedger
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Bring a backup up to date, also beside a writer.",
+        commandName: "backup", abstract: "Bring a backup up to date, even during writes.",
         discussion: """
-            The first run copies everything, later runs only new events. Each part is read back before it counts; whatever interrupts a run, the
-            backup is that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
+            The first run copies everything, later runs only new events. Each part is read back before it counts; if a run is interrupted, the
+            backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
             the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
             dropped events that an earlier run copied stay in the backup, from which earlier states can be restored.
 
             Channel keys are included only with --with-keys, the key that signs checkpoints only with --with-signing-key: without it a restored ledger
-            signs with a new one. Views are not in a backup, they follow from the events.
+            signs with a new one. A backup has no views, since they follow from the events.
 
               meshledger backup /srv/backup/mesh
               meshledger backup --verify /srv/backup/mesh

@@ -10,11 +10,11 @@ struct RestoreCommand: AsyncParsableCommand {
             proofs hold. Events that were erased before the backup's last run stay erased, even if an earlier state is restored; --erasures-of
             also erases what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
 
-            --until TIME goes by arrival: it restores the ledger as it stood at that time, with what had come in, whenever the mesh had heard it. What was imported
-            later from an older recording is left out. `--as-of TIME` of the lists goes by when packets were heard.
+            --until TIME refers to arrival: it restores the ledger as it was at that time, with the events that had arrived, whenever the mesh had heard them. Events
+            imported later from an older recording are left out. `--as-of TIME` of lists refers to when packets were heard.
 
-            Where the backup has no signing key the restored ledger makes a new one. Older notes are verified with the old public key (--key of `verify`); of
-            erasures that were carried out here since, `verify` says then that another key signed them.
+            If the backup has no signing key, the restored ledger creates a new one. Older notes are verified with the old public key (--key of `verify`); for
+            erasures carried out here since, `verify` then says that another key signed them.
 
               meshledger restore /srv/backup/mesh restored.ledger
               meshledger restore --until 2026-01-31 /srv/backup/mesh january.ledger
@@ -22,7 +22,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Up to this event, or what had come into the ledger by this time (its arrival, not when it was heard).",
+            "Up to this event, or up to this time, by when events arrived in the ledger (not when they were heard).",
             valueName: "sequence|time")) var until: String?
     @Option(
         help: ArgumentHelp("A later copy of the ledger, whose erasures are carried out.", valueName: "ledger"),

@@ -26,7 +26,7 @@ extension FollowFeedCommand {
     }
 }
 
-/// Writes changes as lines and makes sure that they are passed on.
+/// Writes changes as lines and flushes them.
 private final class ViewFeed {
     private let view: String
     private let output = StandardOutput()

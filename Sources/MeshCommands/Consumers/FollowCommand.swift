@@ -32,13 +32,13 @@ struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow", abstract: "Feed events, or changes of a view, to a program.",
         discussion: """
-            Writes the lines of `export events`, or with --decoded each event's packet and what it holds, then waits for more until SIGINT or SIGTERM, also beside a running writer. The position is
-            kept under the consumer's name after each batch that was written: whatever ends the command, the next run continues there.
-            Every event comes at least once, in order; after a kill the last batch comes again.
+            Writes the lines of `export events`, or with --decoded each event's packet and content, then waits for more until SIGINT or SIGTERM, even while another process writes. The position is
+            stored under the consumer's name after each written batch: whatever ends the command, the next run continues there.
+            Every event is delivered at least once, in order; after a kill the last batch is delivered again.
 
             With --view it feeds the changes of a view instead: all rows first, then every row that is stored ("op":"put") or removed
             ("op":"delete"), by its key; also after the view was rebuilt. If changes are no longer kept it ends with status 66; with
-            --restart it first tells the program to drop everything ("op":"reset") and begins with all rows.
+            --restart it first tells the program to drop everything ("op":"reset") and starts again with all rows.
 
               meshledger follow --consumer analytics | my-loader
               meshledger follow --consumer table --decoded --format csv | my-loader
@@ -60,9 +60,9 @@ struct FollowFeedCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
     @Option(name: .shortAndLong, help: ArgumentHelp("jsonl, or csv, which begins with the columns' names.", valueName: "format"))
     var format = FeedFormat.jsonl
-    @Flag(help: "Each event decoded: its packet's header, and its content; else raw, as it came.") var decoded = false
+    @Flag(help: "Decode each event: its packet's header, and its content; by default it is raw.") var decoded = false
     @Flag(help: "With --view: begin with all rows again.") var restart = false
-    @Flag(help: "Continue with the first kept event if retention dropped unread ones, and report how many.")
+    @Flag(help: "If retention dropped unread events, continue with the first kept one and report how many were lost.")
     var skipDropped = false
     @Option(help: "The most events between two acknowledgements.") var batch = 1_000
     @Flag(inversion: .prefixedNo, help: "Wait for new events, or end at the last one.") var follow = true
@@ -80,7 +80,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     func run() async throws {
         if let view { return try await followView(view) }
         if decoded {
-            try await ledger.reading { _ in }  // brings the views up to date where nobody else does
+            try await ledger.reading { _ in }  // updates the views if no other process does
             let opened = try await Ledger.open(at: ledger.path, options: CustomViews.options(access: .readOnly))
             return try await ledger.using(opened) { try await feed($0.log, EventRows($0, with: .content)) }
         }
@@ -118,7 +118,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes events as lines and makes sure that they are passed on.
+/// Writes events as lines and flushes them.
 ///
 /// Synchronization: only the one task that reads the consumer's events uses it.
 private final class ConsumerFeed: @unchecked Sendable {
@@ -128,10 +128,10 @@ private final class ConsumerFeed: @unchecked Sendable {
     private var line: [UInt8] = []
 
     private let rows: EventRows?
-    /// Nil for raw lines of JSON.
+    /// Nil for raw JSON lines.
     private let writer: RowWriter<EventRow>?
 
-    /// - Parameter rows: what decodes the events; nil for raw ones.
+    /// - Parameter rows: decodes the events; nil for raw ones.
     init(_ log: EventLog, _ format: FeedFormat, _ rows: EventRows?) {
         (self.log, self.rows) = (log, rows)
         let columns = rows == nil ? EventRow.rawColumns : EventRow.columns + [EventRow.contentColumn]

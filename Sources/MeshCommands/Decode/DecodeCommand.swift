@@ -7,10 +7,10 @@ struct DecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Every field of a packet in hex, base64 or JSON.",
         discussion: """
-            It needs no ledger. It recognises what MQTT carries (ServiceEnvelope, or the JSON of the bridge), a MeshPacket, what radio and client send each other (FromRadio \
-            and ToRadio, also in frames of the stream), and a Data message; one, or one a line. Each is opened with the default key of every \
-            modem preset, and with those of --key. An argument that is a file's name is that file. Lines are decoded as they come; those that are \
-            none are told with their numbers, and the exit status is 65.
+            It needs no ledger. It recognises MQTT messages (ServiceEnvelope, or the JSON of the bridge), a MeshPacket, messages between radio and client (FromRadio \
+            and ToRadio, also in frames of the stream), and a Data message; a single one, or one a line. Each is opened with the default key of every \
+            modem preset, and with those of --key. An argument that is a file's name is that file. Lines are decoded as they arrive; lines that are \
+            not packets are reported by number, and the exit status is 65.
 
               meshledger decode 0d005c021915ffffffff22080801120461686f79354d000000
               meshledger decode packet.bin --bytes
@@ -26,8 +26,8 @@ struct DecodeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The same for a channel with authenticated encryption.", valueName: "NAME=PSK")) var aeadKey:
         [String] = []
     @Option(help: "The bytes are the payload of this port: a name such as POSITION_APP, or a number.") var port: PortArgument?
-    @Option(name: .customLong("as"), help: "What the bytes are; shows what can be read of broken ones.") var form: PacketForm?
-    @Flag(help: "Each field's place and first bytes beside it.") var bytes = false
+    @Option(name: .customLong("as"), help: "The form of the bytes; shows what can be read of damaged ones.") var form: PacketForm?
+    @Flag(help: "With each field, its position and first bytes.") var bytes = false
     @Argument(help: ArgumentHelp("Hex, base64, JSON, a file, or - for standard input.", valueName: "packet"), completion: .file())
     var packet: [String]
 
@@ -57,7 +57,7 @@ struct DecodeCommand: ParsableCommand {
         }
     }
 
-    /// What is read, or nil where the packet itself stands in the command line. Hex in groups comes as several arguments.
+    /// The input to read; nil if the packet itself is on the command line. Hex in groups arrives as several arguments.
     private func file() throws -> FileHandle? {
         let text = packet.joined(separator: " ")
         if text == "-" { return .standardInput }
@@ -75,7 +75,7 @@ struct DecodeCommand: ParsableCommand {
         var keyring = Keyring.standard
         for (texts, isAEAD) in [(key, false), (aeadKey, true)] {
             for text in texts {
-                // Base64 ends with the same sign.
+                // Base64 ends with the same character.
                 guard let end = text.firstIndex(of: "="), end > text.startIndex, text.index(after: end) < text.endIndex else {
                     throw CommandError(.usage, "\(text) is not NAME=PSK, as in LongFast=AQ==")
                 }
@@ -88,7 +88,7 @@ struct DecodeCommand: ParsableCommand {
     }
 }
 
-/// Prints packets as they come, in one of the formats.
+/// Prints packets as they arrive, in one of the formats.
 private final class PacketPrinter {
     private let output: StandardOutput
     private let format: OutputFormat

@@ -2,14 +2,14 @@ import ArgumentParser
 import Meshtastic
 import ProtobufWire
 
-/// What bytes that somebody posted can be. Those that are recognised most surely come first.
+/// The forms that posted bytes may have, the most reliably recognised first.
 enum PacketForm: String, ExpressibleByArgument, CaseIterable {
     case envelope, packet
     case fromRadio = "from-radio"
     case toRadio = "to-radio"
     case data, json
 
-    /// The message as Meshtastic's documentation names it.
+    /// The message's name in Meshtastic's documentation.
     var name: String {
         switch self {
         case .envelope: "ServiceEnvelope"
@@ -24,7 +24,7 @@ enum PacketForm: String, ExpressibleByArgument, CaseIterable {
     /// The message in the schema; nil for a text.
     private var message: String? { self == .json ? nil : name }
 
-    /// Nil where the bytes are the message; else why they are not.
+    /// Nil if the bytes are the message; otherwise why they are not.
     func objection(to bytes: [UInt8]) -> String? {
         guard let message else { return "no JSON object" }
         guard !bytes.isEmpty else { return "no bytes" }
@@ -38,7 +38,7 @@ enum PacketForm: String, ExpressibleByArgument, CaseIterable {
             ? "it has \(doubt.unknown == 1 ? "a field" : "\(doubt.unknown) fields") of no such message" : nil
     }
 
-    /// What a message of this form would have.
+    /// What distinguishes a message of this form.
     private func lack(of shown: DissectedMessage) -> String? {
         switch self {
         case .envelope:
@@ -75,7 +75,7 @@ enum PacketForm: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// What speaks for and against a message's being of its type. What a payload holds says nothing: a sender may have written it wrongly.
+/// The evidence for and against a message's type. The content of a payload is no evidence, since a sender may have written it wrongly.
 private struct Doubt {
     var known = 0
     var unknown = 0

@@ -2,13 +2,13 @@ import Foundation
 import Meshtastic
 import ProtobufWire
 
-/// Recognises packets in what somebody posted: hex, base64, JSON, or the bytes themselves; a packet alone, one a line, or frames of a radio's stream.
+/// Recognises packets in posted text or bytes: hex, base64, JSON, or raw bytes; a single packet, one a line, or frames of a radio's stream.
 struct PacketReader {
-    /// In bytes. `import` reads captures.
+    /// The most bytes to read; for larger captures, there is `import`.
     static let most = 1 << 20
 
     let opener: PacketOpener
-    /// What the bytes are, where that is known.
+    /// The form of the bytes, if known.
     var form: PacketForm?
     /// The port whose payload the bytes are.
     var port: UInt32?
@@ -26,13 +26,13 @@ struct PacketReader {
         do throws(CommandError) {
             return try posted(text)
         } catch {
-            // Bytes may look like a text by chance; if they do not, the text's error says more.
+            // Raw bytes may look like text by chance; if they are not packets either, the text's error says more.
             if form == nil, port == nil, let bytes = try? packets(input, "raw bytes") { return bytes }  // reported below
             throw found.isEmpty ? error : refused ?? error
         }
     }
 
-    /// The packets of a text that has one a line, and the first line that is none. A packet alone may be wrapped too.
+    /// The packets of a text with one a line, and the first line that is not a packet. A single packet may be wrapped, too.
     private func eachLine(of text: String) -> (found: [PostedPacket], refused: CommandError?) {
         var (found, refused) = ([PostedPacket](), nil as CommandError?)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -92,7 +92,7 @@ struct PacketReader {
         }
         for name in ["raw_b64", "payload_b64", "payload"] {
             guard let held = value[name]?.asString, case .success(let bytes) = Writing.base64.bytes(of: held) else { continue }
-            if let packet = try? packets(bytes, "base64 in JSON").first { return packet }  // else it is a text of the bridge
+            if let packet = try? packets(bytes, "base64 in JSON").first { return packet }  // else text of the bridge
         }
         let packet = PostedPacket(bytes, as: .json, writing: "JSON", opener: opener)
         if let failure = packet.failure { throw CommandError(.badData, "JSON, but no message of the MQTT bridge: \(failure)") }
@@ -126,7 +126,7 @@ struct PacketReader {
                 + "read, --port PORT a bare payload")
     }
 
-    /// Each reason once, after the forms that it speaks against.
+    /// Each reason once, after the forms that it rules out.
     private static func list(_ objections: [(form: String, reason: String)]) -> String {
         objections.map(\.reason).withoutRepeats.map { reason in
             "no \(objections.filter { $0.reason == reason }.map(\.form).joined(separator: ", ")): \(reason)"
@@ -139,7 +139,7 @@ struct PacketReader {
         return pieces.filter { $0.kind == .frame }.map(\.bytes)
     }
 
-    /// Nil for bytes that are no text.
+    /// Nil for bytes that are not text.
     static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: { $0.value < 0x20 && !$0.properties.isWhitespace })
@@ -154,7 +154,7 @@ struct PacketReader {
 enum Writing: String, CaseIterable {
     case hex, base64
 
-    /// Why a text is not so written.
+    /// Why a text is not written that way.
     struct Fault: Error { let text: String }
 
     func bytes(of text: String) -> Result<[UInt8], Fault> {
@@ -164,13 +164,13 @@ enum Writing: String, CaseIterable {
         }
     }
 
-    /// Two digits a byte, with or without spaces, commas, colons, hyphens, `0x` or `\x` between them.
+    /// Two digits a byte, optionally separated by spaces, commas, colons, hyphens, `0x` or `\x`.
     private static func hex(_ text: String) -> Result<[UInt8], Fault> {
         let plain = text.replacing("0x", with: " ").replacing("0X", with: " ").replacing("\\x", with: " ")
         var digits: [UInt8] = []
         for character in plain where !character.isWhitespace && !",:-{}[]\"'".contains(character) {
             guard character.isASCII, let value = character.hexDigitValue else {
-                return .failure(Fault(text: "\"\(character)\" is no digit of it"))
+                return .failure(Fault(text: "\"\(character)\" is not one of its digits"))
             }
             digits.append(UInt8(truncatingIfNeeded: value))
         }
@@ -178,7 +178,7 @@ enum Writing: String, CaseIterable {
         return .success(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
-    /// With or without padding, also in the alphabet of URLs.
+    /// With or without padding, also in the URL-safe alphabet.
     private static func base64(_ text: String) -> Result<[UInt8], Fault> {
         var plain = text.filter { !$0.isWhitespace && $0 != "=" }.replacing("-", with: "+").replacing("_", with: "/")
         guard plain.utf8.count % 4 != 1 else {

@@ -1,31 +1,31 @@
 import Foundation
 import MeshLedger
 
-/// Packets of a file or of standard input, one a line, each shown when its line has come.
+/// Packets from a file or standard input, one a line, each shown as soon as its line is complete.
 ///
-/// A packet alone may be wrapped, or be no text at all: until a line is a packet by itself, everything is kept, and in the end read as a whole.
+/// A single packet may be wrapped, or not be text at all: until a line is a packet by itself, all input is kept, and finally read as a whole.
 struct PostedLines {
     private let reader: PacketReader
     private let show: ([PostedPacket]) -> Void
     /// Everything so far; nil once a line was a packet.
     private var held: [UInt8]? = []
-    /// The beginning of a line, and how much of it has no end in it.
+    /// The beginning of a line, and how much of it was searched for its end.
     private var line: [UInt8] = []
     private var number = 0
-    /// Whether what is held can still be lines.
+    /// Whether the kept input may still be lines.
     private var isText = true
     private var refused: [(line: Int, error: CommandError)] = []
     private var refusedCount = 0
 
-    /// - Parameter show: prints packets, at once.
+    /// - Parameter show: prints packets immediately.
     init(_ reader: PacketReader, show: @escaping ([PostedPacket]) -> Void) {
         (self.reader, self.show) = (reader, show)
-        // A bare payload may be wrapped, and any line of it is one.
+        // A bare payload may be wrapped, and each of its lines would also be a payload.
         isText = reader.port == nil
     }
 
     /// Reads to the end.
-    /// - Throws: where lines were no packets, after the others were shown.
+    /// - Throws: if some lines were not packets, after showing the others.
     mutating func read(_ file: FileHandle) throws {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -60,7 +60,7 @@ struct PostedLines {
         guard held == nil || isText else { return }
         guard let text = PacketReader.text(line) else {
             isText = false
-            return held == nil ? refuse(CommandError(.badData, "it is no text")) : ()
+            return held == nil ? refuse(CommandError(.badData, "it is not text")) : ()
         }
         guard !text.isEmpty else { return }
         do throws(CommandError) {
@@ -86,19 +86,19 @@ struct PostedLines {
     }
 
     private mutating func end() throws {
-        // A packet alone needs no end of its line.
+        // A single packet needs no line end.
         if !line.isEmpty, number > 0 { takeLine() }
         if let held {
             let packets = try reader.packets(in: held)
             show(packets)
             if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
         } else if refusedCount > 0 {
-            throw CommandError(.badData, refusedCount == 1 ? "one line is no packet" : "\(refusedCount) lines are no packets")
+            throw CommandError(.badData, refusedCount == 1 ? "one line is not a packet" : "\(refusedCount) lines are not packets")
         }
     }
 }
 
 extension PostedPacket {
-    /// Of one that is not whole.
+    /// The error for a packet that is not whole.
     var fault: CommandError { CommandError(.badData, "the \(form.name) is not whole: \(failure ?? "")") }
 }

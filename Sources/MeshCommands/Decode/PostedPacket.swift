@@ -1,20 +1,20 @@
 import Meshtastic
 import ProtobufWire
 
-/// A packet that was read without a ledger, with what every field says.
+/// A packet that was read without a ledger, with all its fields.
 struct PostedPacket {
     let form: PacketForm
-    /// How the bytes were written: hex, base64, JSON or as they are.
+    /// How the bytes were written: hex, base64, JSON or raw.
     let writing: String
     let bytes: [UInt8]
-    /// How it was opened, or why it was not; nil where there is nothing to open.
+    /// How it was opened, or why it was not; nil if there is nothing to open.
     private(set) var summary: String?
     private(set) var text: String?
     private(set) var channel: String?
     private(set) var message: DissectedMessage?
     private(set) var isOpaque = false
 
-    /// - Parameter form: what the bytes are taken for, even where they break off.
+    /// - Parameter form: the form that the bytes are decoded as, even if they are truncated.
     init(_ bytes: [UInt8], as form: PacketForm, writing: String, opener: PacketOpener) {
         (self.form, self.bytes, self.writing) = (form, bytes, writing)
         switch form {
@@ -46,7 +46,7 @@ struct PostedPacket {
         isOpaque = event.packet.opening == .opaque || event.packet.opening == .badTag
     }
 
-    /// What a client sends to its radio, which no ledger holds: only its packet is one that the opener knows.
+    /// A message from a client to its radio. Ledgers do not store these; the opener knows only the packet in it.
     private mutating func openPacket(_ opener: PacketOpener) {
         guard let place = message?.fields.firstIndex(where: { $0.name == "packet" }),
             case .message(var packet)? = message?.fields[place].value
@@ -61,7 +61,7 @@ struct PostedPacket {
         message?.fields[place].value = .message(packet)
     }
 
-    /// For people: how it was written and opened, and the tree of its fields.
+    /// The text for people: how it was written and opened, and the tree of its fields.
     func textTree(isBesideBytes: Bool) -> String {
         var tree = "read as \(writing)\(summary.map { "; " + $0 } ?? "")\n"
         if isOpaque { tree += "`--key NAME=PSK` tries the key of a channel\n" }

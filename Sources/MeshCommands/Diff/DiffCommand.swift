@@ -5,10 +5,10 @@ import ViewQuery
 
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "What differs between two ledgers or moments.",
+        commandName: "diff", abstract: "What differs between two ledgers or points in time.",
         discussion: """
-            For each view, how many rows only the second has (added), only the first has (removed), or both have with other values (changed), and which
-            columns changed how often. Which events a row came from makes no difference. With one --as-of it compares that moment with now.
+            For each view, shows how many rows only the second has (added), only the first has (removed), or both have with different values (changed), and how
+            often each column changed. The events that a row came from are ignored. With one --as-of it compares that time with now.
 
               meshledger diff old.ledger new.ledger
               meshledger diff --as-of yesterday --as-of today
@@ -19,7 +19,7 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
     @Option(
-        help: ArgumentHelp("A moment of the ledger, twice for two: a time of the mesh, or an event.", valueName: "time|sequence"),
+        help: ArgumentHelp("A point in time, or two if repeated: a time of the mesh, or an event.", valueName: "time|sequence"),
         transform: PointInTimeArgument.parsed)
     var asOf: [PointInTimeArgument] = []
     @Option(help: "Only this view; may be repeated.", completion: NameCompletion.views) var view: [String] = []
@@ -28,10 +28,10 @@ struct DiffCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard ledgers.isEmpty ? (1...2).contains(asOf.count) : ledgers.count == 2 && asOf.isEmpty else {
-            throw ValidationError("name two ledgers, or one or two moments with --as-of")
+            throw ValidationError("name two ledgers, or one or two points in time with --as-of")
         }
         if ledgers.count == 2, Set(ledgers.map { URL(fileURLWithPath: $0).standardizedFileURL.path }).count == 1 {
-            throw ValidationError("\(ledgers[0]) is both; two moments of one ledger are compared with --as-of")
+            throw ValidationError("\(ledgers[0]) is both; --as-of compares two points in time of one ledger")
         }
         if !ledgers.isEmpty, ledger.ledger != nil { throw ValidationError("--ledger is for --as-of") }
     }

@@ -1,7 +1,7 @@
 import MeshLedger
 import ViewQuery
 
-/// Walks the rows of a table in two ledgers, or of two moments, in the order of their keys, and finds those that differ.
+/// Walks the rows of a table in two ledgers, or as of two points in time, in key order, and finds those that differ.
 struct RowComparison<Row: QueryRow> {
     /// Columns that say where a row came from: they differ between any two ledgers, and change with every packet.
     private static var unsaid: Set<String> {
@@ -43,7 +43,7 @@ struct RowComparison<Row: QueryRow> {
             let said = Self.said(row)
             if let place = left.firstIndex(where: { $0.said == said }) { left.remove(at: place) } else { unmatched.append(row) }
         }
-        // The rest of one moment are the same packets with other facts, or others.
+        // The remaining rows of one time are the same packets with other facts, or other packets.
         for row in unmatched {
             let packet = Self.packet(row)
             let place = left.firstIndex { Self.packet($0.row) == packet }
@@ -59,7 +59,7 @@ struct RowComparison<Row: QueryRow> {
         Row.columns.filter { !unsaid.contains($0.name) }.map { GenericCell.value($0.value(in: row), $0.kind).plain }
     }
 
-    /// What makes a packet one among those of the same second.
+    /// What distinguishes a packet from others of the same second.
     private static func packet(_ row: Row) -> [String] {
         Row.columns.filter { ["from", "id", "packetID"].contains($0.name) }
             .map { GenericCell.value($0.value(in: row), $0.kind).plain }

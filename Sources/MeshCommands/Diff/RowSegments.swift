@@ -3,9 +3,9 @@ import Projections
 import ProtobufWire
 import ViewQuery
 
-/// Rows of a table that lie together under the first bytes of their keys, where a ledger numbers those itself: threads of messages, sources of radios.
+/// Rows of a table whose keys share their first bytes, which a ledger numbers itself: threads of messages, sources of radios.
 struct RowSegment {
-    /// What two ledgers have in common.
+    /// What identifies the segment in both ledgers.
     let name: String
     let prefix: [UInt8]
 
@@ -15,7 +15,7 @@ struct RowSegment {
     static func all(of table: String, in ledger: Ledger) throws -> [RowSegment] {
         switch table {
         case MessageRow.table:
-            // One channel, or two nodes: these have the same numbers everywhere.
+            // A channel, or two nodes, whose numbers are the same everywhere.
             return try prefixes(of: MessageRow.self, length: 9, in: ledger) { row, prefix in
                 prefix[0] == 0 ? "channel \(row.channel)" : "\(prefix)"
             }
@@ -43,7 +43,7 @@ struct RowSegment {
     }
 }
 
-/// Reads the rows of a segment in the order of their keys, those that differ only in the events they came from together.
+/// Reads the rows of a segment in key order; rows that differ only in their events are read together.
 struct RowGroupCursor<Row: QueryRow> {
     private static var pageSize: Int { 1_000 }
 

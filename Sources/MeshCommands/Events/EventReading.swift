@@ -3,7 +3,7 @@ import MeshLedger
 import Projections
 import ProtobufWire
 
-/// Reads and decodes events on other threads, ahead of what prints them.
+/// Reads and decodes events on other threads, ahead of printing.
 struct EventReading {
     private static let partsAhead = 6
 
@@ -18,8 +18,8 @@ struct EventReading {
 
     /// Visits an order's events as rows, until `body` returns false.
     /// - Parameters:
-    ///   - offset: how many to leave out first: these are not read.
-    ///   - limit: the most to visit.
+    ///   - offset: how many to skip first without reading them.
+    ///   - limit: the most events to visit.
     func visit(_ order: EventOrder, offset: Int = 0, limit: Int = .max, _ body: (EventRow) -> Bool) throws {
         try visit(order, offset: offset, limit: limit) { rows, header, payload in
             rows.row(header, payload)
@@ -28,7 +28,7 @@ struct EventReading {
         }
     }
 
-    /// Visits the events of the order's times as they stand in the log, the oldest first.
+    /// Visits the events within the order's times in log order, oldest first.
     func visitLog<Made: Sendable>(
         _ order: EventOrder, offset: Int, limit: Int, make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made,
         part: ([Made]) throws -> Bool
@@ -46,10 +46,10 @@ struct EventReading {
         }
     }
 
-    /// The same with anything that is made of an event.
+    /// The same, with any value made from each event.
     /// - Parameters:
     ///   - make: runs on any thread.
-    ///   - part: gets what was made of some events, in the order.
+    ///   - part: receives the values of several events, in order.
     func visit<Made: Sendable>(
         _ order: EventOrder, offset: Int = 0, limit: Int = .max,
         make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made, part: ([Made]) throws -> Bool

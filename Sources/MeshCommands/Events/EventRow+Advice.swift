@@ -2,15 +2,15 @@ import MeshLedger
 import Meshtastic
 
 extension EventRow {
-    /// What would open a packet that no known key opens.
+    /// Suggests how to open a packet that no known key opens.
     var advice: String? {
         guard let packet, packet.hasPacket, !packet.opening.isReadable else { return nil }
-        // The JSON form is in clear: what cannot be read of it is of a type that the firmware of its time did not have.
+        // The JSON form is not encrypted: what cannot be read has a type that the firmware did not know at that time.
         if packet.opening != .invalid, CaptureForm(rawValue: header.encoding.rawValue) == .mqttJSON {
-            return "no key is missing: it came as JSON in clear, of a type that is unknown here, or without a content"
+            return "no key is missing: it is unencrypted JSON of an unknown type, or without content"
         }
         guard packet.opening == .opaque else { return nil }
-        // A direct message under a private key has no channel's hash.
+        // A direct message under a private key has no channel hash.
         if packet.channel == 0, packet.to != NodeID.broadcast {
             let node = NodeID.text(packet.to)
             return "the private key of \(node) would open it: `meshledger keys add --private-key - --node \(node)`"

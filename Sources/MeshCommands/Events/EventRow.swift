@@ -42,7 +42,7 @@ struct EventRow: Sendable {
 
     static var columns: [Column<EventRow>] { columns(by: .heard) }
 
-    /// A table has the time by which it is sorted.
+    /// A table shows the time by which it is sorted.
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
@@ -112,39 +112,9 @@ struct EventRow: Sendable {
     }
 }
 
-/// Values that lists of events and of packets have.
-enum PacketCell {
-    static func node(_ number: UInt32) -> CellValue { .text(number == NodeID.broadcast ? "^all" : NodeID.text(number)) }
-
-    /// What no key opens has no port that is known.
-    static func port(_ port: UInt32, isReadable: Bool) -> CellValue {
-        guard port != 0 || isReadable else { return .text("unreadable") }
-        return .text(FieldTable.portName(port) ?? String(port))
-    }
-
-    static func name(_ opening: Opening) -> CellValue { .text(openings[Int(opening.rawValue)]) }
-
-    static let heardSources = KnownNames.these(["recorded", "rx_time", "arrival", "import"])
-
-    /// `import` where nothing tells when it was heard, and the time is that of its import.
-    static func name(_ source: HeardSource) -> CellValue {
-        switch source {
-        case .recorded: .text("recorded")
-        case .receiver: .text("rx_time")
-        case .arrival: .text("arrival")
-        case .imported: .text("import")
-        }
-    }
-
-    /// Made once: the name of a case is looked up in the program's metadata.
-    private static let openings: [String] = (0...(Opening.allCases.map(\.rawValue).max() ?? 0)).map { number in
-        Opening(rawValue: number).map { "\($0)" } ?? ""
-    }
-}
-
 /// Makes rows of events with one opener, whose cipher contexts serve all of them.
 final class EventRows {
-    /// What rows have only where it is asked for.
+    /// The parts of rows that are made only on request.
     struct Parts: OptionSet {
         let rawValue: Int
 
@@ -200,7 +170,7 @@ final class EventRows {
     /// A source may have come since.
     private func readNames(_ source: UInt32) {
         guard source > names.keys.max() ?? 0 else { return }
-        names = (try? Self.sourceNames(ledger)) ?? names  // where they cannot be read, its number is shown
+        names = (try? Self.sourceNames(ledger)) ?? names  // if they cannot be read, its number is shown
     }
 
     /// The source of that name, or the only one whose name contains it.
@@ -231,7 +201,7 @@ final class EventRows {
 }
 
 extension DissectedEvent {
-    /// What the packet's payload holds, or what a radio reports; null where it cannot be read.
+    /// The content of the packet's payload, or a radio's report; null if it cannot be read.
     var content: CellValue {
         guard let message else { return .null }
         return CellValue(message.json).heldContent
@@ -244,7 +214,7 @@ extension CellValue {
         return members.first { $0.name == name }?.value
     }
 
-    /// For people: places in degrees, without keys and what programs need.
+    /// The text for people: places in degrees, without keys and technical fields.
     fileprivate var forPeople: CellValue {
         guard case .object(let members) = self else { return self }
         return .object(

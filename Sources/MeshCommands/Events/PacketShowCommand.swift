@@ -7,9 +7,9 @@ import ProtobufWire
 
 struct PacketShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Every field of an event, nested, unknown ones raw, beside its bytes.",
+        commandName: "show", abstract: "Every field of an event, nested, unknown ones raw, with its bytes.",
         discussion: """
-            It says why a packet could not be read, and what would help. The sequence is the number that `meshledger events` and `meshledger view quarantine` list.
+            Says why a packet could not be read, and what would help. The sequence is the number that `meshledger events` and `meshledger view quarantine` list.
 
               meshledger packets show 4711
               meshledger packets show 4711 --bytes
@@ -19,7 +19,7 @@ struct PacketShowCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Each field's place and first bytes beside it.") var bytes = false
+    @Flag(help: "With each field, its position and first bytes.") var bytes = false
     @Argument(help: "The event's sequence.") var sequence: UInt64
 
     func validate() throws {
@@ -53,7 +53,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         }
     }
 
-    /// A description of an event that this program has written itself.
+    /// A description of an event that this program itself has written.
     private static func note(of event: Event, _ erasures: [Erasure]) -> String {
         if event.header.isErased {
             let erasure = erasures.first { $0.ranges.contains { $0.contains(event.sequence) } }

@@ -14,7 +14,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: PortArgument?
     @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
 
-    /// Nil where no selection is given.
+    /// Nil if no selection is given.
     func selection(in ledger: Ledger) throws -> EventSelection? {
         guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
         return EventSelection(

@@ -72,7 +72,8 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
         completion: NameCompletion.conditions)
     var conditions: [RowCondition] = []
     @Option(
@@ -85,7 +86,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "Archived ones, too, for nodes and messages.") var archived = false
     @Option(
         help: ArgumentHelp(
-            "Places no more exact than this: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+            "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(
         help: ArgumentHelp(
@@ -116,7 +117,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
         guard case .subject(let subject) = subject else {
             guard format.isOfRows, node == nil, channel == nil, kind == nil, !archived else {
-                throw ValidationError("what is exported is one of \(ExportSubject.list), or a view of your own as rows")
+                throw ValidationError("name one of \(ExportSubject.list), or a view of your own as rows")
             }
             return
         }

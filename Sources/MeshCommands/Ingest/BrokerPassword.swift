@@ -2,18 +2,18 @@ import ArgumentParser
 import Foundation
 import MeshLedger
 
-/// The source of a broker's password outside the address, where the list of processes and the shell's history would show it.
+/// A source for the broker's password outside the address, which the process list and the shell's history would reveal.
 struct BrokerPassword: ParsableArguments {
     static let variable = "MESHLEDGER_MQTT_PASSWORD"
     private static let limit = 65_535
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the password; - reads standard input. Without it, \(BrokerPassword.variable).",
+            "A file whose first line is the password; - reads standard input. The default is \(BrokerPassword.variable).",
             valueName: "file"))
     var passwordFile: String?
 
-    /// - Parameter address: whether the address has a password, which the environment's does not replace
+    /// - Parameter address: whether the address has a password, which overrides that of the environment
     /// - Returns: nil without a password.
     func value(address: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
         guard let passwordFile else { return address ? nil : environment[Self.variable] }
@@ -30,7 +30,7 @@ struct BrokerPassword: ParsableArguments {
             let what = line.isEmpty ? "is empty" : "is longer than \(Self.limit) bytes"
             throw CommandError(
                 .badData,
-                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it is to be the password")
+                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it must be the password")
         }
         return String(decoding: line, as: UTF8.self)
     }

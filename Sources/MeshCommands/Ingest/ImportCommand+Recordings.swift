@@ -3,8 +3,8 @@ import EventLog
 import MeshLedger
 
 extension ImportCommand {
-    /// Imports recordings of ledgers. They are not files of traffic, so they cannot be mixed with those.
-    /// - Returns: false where the files are not recordings.
+    /// Imports recordings of ledgers. They cannot be mixed with files of traffic.
+    /// - Returns: false if the files are not recordings.
     func importRecordings(_ files: [String]) async throws -> Bool {
         let found = files.filter { recording || EventLog.isRecording($0) }
         guard !found.isEmpty else { return false }

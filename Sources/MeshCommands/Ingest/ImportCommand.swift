@@ -11,12 +11,12 @@ struct ImportCommand: AsyncParsableCommand {
             Formats, detected automatically unless --format names one:
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
-            It says how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. What comes from standard input
-            again is stored again, since nobody knows that it is the same, but counts once: each reception of a packet with an id. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. Where
-            one of several files is refused, what came before it stays.
+            It reports how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. Standard input
+            that is imported again is stored again, since it cannot be recognised, but counts once: each reception of a packet with an id. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. If
+            one of several files is refused, those before it stay imported.
 
-            The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; into any
-            other one, what is not there yet is appended; events that it has already keep their bytes, also those that were erased in that ledger
+            The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; to any
+            other one, it appends the missing events; existing events keep their bytes, even if they were erased in that ledger
             since: erase them here, too.
 
               meshledger import capture.base64
@@ -44,7 +44,7 @@ struct ImportCommand: AsyncParsableCommand {
         do {
             try await importAll(inputs, into: ledger, stored)
         } catch {
-            // What came before the failure is stored, and told; the failure is the one to report, whatever goes wrong now.
+            // Store and report what was imported before the failure; that failure is the one to throw, whatever else fails now.
             if !stored.ranges.isEmpty {
                 try? await ledger.catchUp(title: "folding")  // see above
                 try? await summarise(stored, in: ledger)  // see above
@@ -105,7 +105,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The part of the file that earlier imports have read is read again for keys, since the ledger does not store those.
+    /// The part of the file that earlier imports read is read again for keys, since the ledger does not store them.
     private func take(_ report: ImportReport, _ file: String, _ ledger: LedgerWriter) async throws {
         var found = report.radioKeys
         if keys.keepKeys, report.startOffset > 0 {
@@ -129,7 +129,8 @@ struct ImportCommand: AsyncParsableCommand {
         if report.skippedBytes > 0 { output.line("  \(report.skippedBytes) bytes between frames belong to no packet") }
         if let leftover = report.leftover {
             output.line(
-                "  the last \(leftover.byteCount) bytes are cut short and wait for the rest; --complete keeps them as they are")
+                "  the last \(leftover.byteCount) bytes are incomplete and wait for the rest; --complete keeps them as unreadable text"
+            )
         }
     }
 }

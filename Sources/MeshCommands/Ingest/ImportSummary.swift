@@ -2,23 +2,23 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// How much of what was imported can be read, and what would help with the rest.
+/// How much of an import can be read, and what would help with the rest.
 struct ImportSummary {
     private static let mostChannels = 5
 
-    /// Readable packets, and further receptions of packets.
+    /// Readable packets, and additional receptions of packets.
     private var readable: UInt64 = 0
     private var repeats: UInt64 = 0
     /// Packets that no key opens, by channel.
     private var unread: [String: UInt64] = [:]
-    /// Messages of MQTT's JSON form that no key would open: of a type that is unknown here, or without a content.
+    /// Messages in MQTT's JSON form that no key would open: of an unknown type, or without content.
     private var unknownJSON: UInt64 = 0
-    /// The channels with a known key that does not open packets of their hash, by how lists call those.
+    /// The channels with a known key that does not open packets with their hash, by the name of the hash in lists.
     private var known: [String: [String]] = [:]
     /// Events that cannot be decoded, by source.
     private var damaged: [String: Set<UInt64>] = [:]
 
-    /// - Parameter ranges: the events that this import has stored, in their order.
+    /// - Parameter ranges: the events that this import stored, in order.
     init(of ledger: Ledger, _ ranges: [ClosedRange<EventSequence>]) throws {
         for range in ranges {
             for (packets, count) in try ledger.packetCounts(in: range) {
@@ -42,7 +42,7 @@ struct ImportSummary {
         }
     }
 
-    /// Takes out what came in MQTT's JSON form, in clear.
+    /// Removes the packets that came unencrypted, in MQTT's JSON form.
     private mutating func takeJSON(
         _ closed: [UInt64: String], _ range: ClosedRange<EventSequence>, in ledger: Ledger
     ) throws {
@@ -71,7 +71,7 @@ struct ImportSummary {
         return low < ranges.count && ranges[low].contains(sequence)
     }
 
-    /// `hash 81`, as `--channel` takes it.
+    /// `hash 81`, a form that `--channel` accepts.
     private static func name(_ channel: String) -> String {
         channel.isEmpty ? "no channel" : channel.replacing(", unreadable", with: "")
     }
@@ -100,11 +100,11 @@ struct ImportSummary {
         }
         if unknownJSON > 0 {
             lines.append(
-                "  \(unknownJSON) came as JSON of a type that is unknown here, or without a content: no key would open them, and they are kept as they are"
+                "  \(unknownJSON) came as JSON of an unknown type, or without content: no key would open them; they are kept unchanged"
             )
         }
         for (source, events) in damaged.sorted(by: { $0.key < $1.key }) {
-            lines.append("\(events.count) events of \(source) cannot be decoded and are kept as they are")
+            lines.append("\(events.count) events of \(source) cannot be decoded and are kept unchanged")
         }
         if !damaged.isEmpty { lines.append("  `meshledger view quarantine` says why") }
         return lines

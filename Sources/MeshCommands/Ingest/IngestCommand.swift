@@ -15,8 +15,8 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mqtt", abstract: "Listen to an MQTT broker until SIGINT or SIGTERM.",
         discussion: """
-            Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is made again; a
-            wrong password or a certificate that is not trusted ends the command.
+            Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is restored; a
+            wrong password or an untrusted certificate ends the command.
 
             On a terminal a line shows how many events, packets and nodes were heard, how many events could not be decoded, and how many the
             views still lack (lag); elsewhere standard error gets such a line every minute.
@@ -32,13 +32,13 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     @Argument(help: "mqtt:// or mqtts://, user@ if needed, host, port, and a topic root.") var url: String
     @OptionGroup var password: BrokerPassword
     @Option(help: "Quality of service: 0, or 1 for messages that the broker keeps until they are stored.") var qos: Int32 = 0
-    @Option(help: "How the broker knows this client.") var clientID: String?
+    @Option(help: "The client id at the broker.") var clientID: String?
     @Flag(help: "The broker keeps messages while this client is away (needs --client-id and --qos 1).") var keepSession = false
-    @Option(help: "Seconds between signs of life.") var keepAlive = 60
+    @Option(help: "Seconds between keep-alive messages.") var keepAlive = 60
     @Option(help: "PEM file of the certificates that sign trusted brokers.") var caFile: String?
     @Option(help: "PEM file of this client's certificate.") var certFile: String?
     @Option(help: "PEM file of its key.") var keyFile: String?
-    @Flag(help: "Take any certificate: for tests only.") var insecure = false
+    @Flag(help: "Accept any certificate: for tests only.") var insecure = false
 
     func run() async throws {
         let options = try options()

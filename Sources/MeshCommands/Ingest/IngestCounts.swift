@@ -3,9 +3,9 @@ import Foundation
 import MeshLedger
 import Synchronization
 
-/// What a command that listens has taken in since it began: a line on a terminal, or one every minute in the log.
+/// What a listening command has received since it began: a line on a terminal, or one every minute in the log.
 ///
-/// Synchronization: behind the mutex.
+/// Synchronization: the mutex.
 final class IngestCounts: Sendable {
     private struct State {
         var indexed: EventSequence
@@ -32,7 +32,7 @@ final class IngestCounts: Sendable {
 
     func line() async throws -> String { try await ledger.reading { try await line(of: $0) } }
 
-    /// `1,204 events, 310 packets, 42 nodes, 3 errors, lag 0`: lag is how many events the views still lack.
+    /// `1,204 events, 310 packets, 42 nodes, 3 errors, lag 0`: the lag is the number of events that the views still lack.
     private func line(of ledger: Ledger) async throws -> String {
         let head = ledger.log.head
         let views = try await ledger.views()
@@ -58,11 +58,11 @@ final class IngestCounts: Sendable {
 
     /// Shows them until it is cancelled.
     /// - Parameters:
-    ///   - bar: where to on a terminal.
+    ///   - bar: where to show them on a terminal.
     ///   - period: between lines of the log.
     func show(on bar: ProgressBar, every period: Duration = .seconds(60)) async {
         let isTerminal = isatty(2) == 1
-        // What another process writes is opened for each look.
+        // A ledger that another process writes is opened for each reading.
         let shown = Duration.milliseconds(ledger.holder == nil ? 500 : 5_000)
         while !Task.isCancelled {
             do {
@@ -72,7 +72,7 @@ final class IngestCounts: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                // A view that is being rebuilt cannot be counted now; the next time it can.
+                // A view that is being rebuilt is counted the next time.
             }
         }
     }

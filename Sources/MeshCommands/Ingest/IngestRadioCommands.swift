@@ -7,10 +7,10 @@ struct IngestTCPCommand: AsyncParsableCommand {
         commandName: "tcp", abstract: "Listen to a radio on the network until SIGINT or SIGTERM.",
         discussion: """
             Every frame that the radio sends is stored, its keys and passwords zeroed. A radio has one client at a time: while this runs, an app that connects to
-            the same radio takes the connection away. A lost connection is made again.
+            the same radio takes over the connection. A lost connection is restored.
 
             With --share this is a proxy: apps, the Python client, bots and Home Assistant connect to this computer as if it were the radio, all at once, and
-            each gets every packet, also what it missed while it was away.
+            each gets every packet, including those that it missed while it was away.
 
               meshledger ingest tcp 192.168.1.20
               meshledger ingest tcp roof.example:4403 --keep-keys
@@ -31,8 +31,8 @@ struct IngestSerialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serial", abstract: "Listen to a radio on a serial port or USB until SIGINT or SIGTERM.",
         discussion: """
-            The port is used by this command alone, and neither opening nor closing it resets the board. A radio that is unplugged is listened to again when it
-            is back; the names in /dev/serial/by-id stay the same then. With --share many apps and programs use the radio at once, as with `ingest tcp`.
+            Only this command uses the port, and neither opening nor closing it resets the board. It reconnects to a radio that was unplugged when the radio
+            is back; its name in /dev/serial/by-id stays the same. With --share many apps and programs use the radio at once, as with `ingest tcp`.
 
               meshledger ingest serial /dev/ttyACM0
               meshledger ingest serial /dev/ttyUSB0 --no-dtr
@@ -72,8 +72,8 @@ struct IngestUDPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "udp", abstract: "Listen to radios that send to the local network until SIGINT or SIGTERM.",
         discussion: """
-            Radios with a network and "UDP broadcast" turned on send each packet to a multicast group. Both groups are listened to, on every
-            interface, also those that appear later. Other programs may listen at the same time.
+            Radios with a network and "UDP broadcast" turned on send each packet to a multicast group. It listens to both groups, on every
+            interface, including those that appear later. Other programs may listen at the same time.
 
               meshledger ingest udp
               meshledger ingest udp --interface eth0
@@ -98,7 +98,7 @@ struct IngestFileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "file", abstract: "Import a file as it grows until SIGINT or SIGTERM.",
         discussion: """
-            When the file is rotated, it is read to its end and then its successor is followed. Nothing is imported twice, also not after a restart.
+            When the file is rotated, it is read to its end, then its successor is followed. Nothing is imported twice, not even after a restart.
             `meshledger import` reads files once.
 
               meshledger ingest file /var/log/mesh.jsonl --follow

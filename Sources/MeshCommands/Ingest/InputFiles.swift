@@ -1,14 +1,14 @@
 import Foundation
 import MeshIngest
 
-/// The files to import: those that were named, and those in folders that were named, at any depth.
+/// The files to import: the named ones, and those at any depth in named folders.
 struct InputFiles {
-    /// In the order in which they were named; those of a folder by their paths.
+    /// In the order in which they were named; those of a folder are sorted by path.
     var paths: [String] = []
-    /// Those of folders: what is no traffic there is left out, since nobody named it.
+    /// The files from folders: those without traffic are skipped, since they were not named.
     private var found: Set<String> = []
 
-    /// - Throws: where one that was named does not exist or cannot be read.
+    /// - Throws: if a named one does not exist or cannot be read.
     init(_ names: [String]) throws {
         for name in names {
             if name != "-" { try FileImport.requireReadable(name) }
@@ -23,7 +23,7 @@ struct InputFiles {
         }
     }
 
-    /// Whether a failure only says that a file of a folder is no traffic.
+    /// Whether a failure only means that a file from a folder is not traffic.
     func mayLeaveOut(_ path: String, because error: any Error) -> Bool {
         found.contains(path) && (error as? IngestError)?.code == .wrongFormat
     }
@@ -33,7 +33,7 @@ struct InputFiles {
         return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Without hidden files and folders, links, and what is not a file.
+    /// The plain files below a folder, without hidden ones and links.
     private static func files(in folder: String) throws -> [String] {
         let keys: [URLResourceKey] = [.isRegularFileKey]
         var failure: (any Error)?

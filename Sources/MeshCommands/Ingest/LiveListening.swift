@@ -2,9 +2,9 @@ import Foundation
 import MeshIngest
 import MeshLedger
 
-/// Runs one live source until a signal stops it, and says on standard error what happens.
+/// Runs one live source until a signal stops it, and reports on standard error.
 struct LiveListening {
-    /// How long to wait for another command that is writing and does not take events on behalf of this one.
+    /// How long to wait for another writing command that does not accept events from this one.
     static let patience = Duration.seconds(15)
 
     let ledger: LedgerWriter
@@ -16,7 +16,7 @@ struct LiveListening {
         IngestTarget(log: ledger) { [ledger] in try await ledger.flush() }
     }
 
-    /// What a source's notices are passed to.
+    /// The receiver of a source's notices.
     var report: @Sendable (SourceStatus, String) -> Void {
         { [bar] _, text in
             bar.end()
@@ -24,7 +24,7 @@ struct LiveListening {
         }
     }
 
-    /// - Parameter after: what is left to do when it has ended, before the ledger is closed
+    /// - Parameter after: what remains to be done when it has ended, before the ledger is closed
     func run(_ source: any LiveSource, after: () async throws -> Void = {}) async throws {
         let ticker = Task { [bar] in
             while !Task.isCancelled {

@@ -3,18 +3,18 @@ import EventLog
 import MeshIngest
 import MeshLedger
 
-/// Whether a radio that is listened to is shared, and with whom.
+/// Whether to share the radio, and with whom.
 struct SharingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Share the radio: apps connect here as if to the radio, many at once; 4403, or 0.0.0.0:4403 for the network.",
+            "Share the radio: many apps at once connect here as if to the radio; 4403, or 0.0.0.0:4403 for the network.",
             valueName: "[address:]port"))
     var share: String?
     @Option(
         help: ArgumentHelp(
-            "From where clients may connect, instead of this computer only; may be repeated.", valueName: "network"))
+            "A network whose clients may connect, not only this computer; may be repeated.", valueName: "network"))
     var shareAllow: [String] = []
-    @Option(help: ArgumentHelp("From where clients may change the radio's settings; may be repeated.", valueName: "network"))
+    @Option(help: ArgumentHelp("A network whose clients may change settings; may be repeated.", valueName: "network"))
     var shareAdmin: [String] = []
 
     func validate() throws {
@@ -36,7 +36,7 @@ struct SharingOptions: ParsableArguments {
         }
     }
 
-    /// The source to run: the radio alone, or with its clients.
+    /// The source to run: the radio alone, or shared with clients.
     func source(_ radio: RadioSource, in ledger: LedgerWriter) throws -> any LiveSource {
         guard let options = try options() else { return radio }
         guard let log = ledger.ownLog else {

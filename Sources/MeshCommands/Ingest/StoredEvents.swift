@@ -3,14 +3,14 @@ import MeshIngest
 import MeshLedger
 import Synchronization
 
-/// A ledger that remembers which events it was given here: others may write into it at the same time.
+/// A ledger that remembers which events were appended here, since others may write to it at the same time.
 final class StoredEvents: EventSink {
     private let ledger: LedgerWriter
     private let stored = Mutex<[ClosedRange<EventSequence>]>([])
 
     init(in ledger: LedgerWriter) { self.ledger = ledger }
 
-    /// In the order of the log, without neighbours that touch.
+    /// In the order of the log, with adjacent ranges merged.
     var ranges: [ClosedRange<EventSequence>] { stored.withLock { $0 } }
 
     func source(named name: String) async throws(EventLogError) -> SourceID { try await ledger.source(named: name) }

@@ -18,7 +18,7 @@ struct DifferentRow: Sendable {
         (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Self.hexadecimal(difference.key)), [])
     }
 
-    /// - Parameter without: the columns that make no difference.
+    /// - Parameter without: the columns to ignore.
     init?<Row: QueryRow>(_ old: Row?, _ new: Row?, without: Set<String> = []) {
         guard let row = new ?? old else { return nil }
         sign = old == nil ? "+" : new == nil ? "-" : "~"
@@ -28,7 +28,7 @@ struct DifferentRow: Sendable {
         }
         let shown = Row.columns.filter { !without.contains($0.name) }
         let keys = shown.filter(\.isKey)
-        // Rows whose key is a hash of their first column are known by that.
+        // Rows whose key is a hash of their first column are identified by that column.
         key = .object(
             (keys.isEmpty ? Array(shown.prefix(1)) : keys).map {
                 CellMember(name: GenericCell.name($0.name), value: cell($0, row))
@@ -86,7 +86,7 @@ struct DifferentRow: Sendable {
     }
 }
 
-/// Prints rows that come from the thread of a view.
+/// Prints rows that arrive on the thread of a view.
 ///
 /// Synchronization: the mutex.
 final class RowPrinter<Row: Sendable>: Sendable {

@@ -6,7 +6,7 @@ import Foundation
 struct DiskForecast {
     /// Bytes that this user can still write.
     var freeBytes: UInt64
-    /// Nil where no events came in live.
+    /// Nil if no events came in live.
     var logBytesPerDay: UInt64?
     var viewBytesPerDay: UInt64?
     var daysToFullDisk: UInt64?
@@ -38,7 +38,7 @@ struct DiskForecast {
         daysToLimit = limit.map { Self.whole(max(0, Double($0) - Double(logBytes) - Double(viewBytes)) / growth) }
     }
 
-    /// How much of the events came in live: what was imported at once says nothing of days to come.
+    /// The share of live events: bulk imports say nothing about the days to come.
     private static func liveShare(_ log: EventLog, _ range: ClosedRange<UInt64>) throws -> Double? {
         let step = max(1, range.count / 256)
         var (live, all) = (0, 0)

@@ -8,13 +8,13 @@ struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Erase events for good, in the log and in all views.",
         discussion: """
-            Each event keeps its header (when it came, from where) and a hash instead of its bytes, so that checkpoints and proofs of all
+            Each event keeps its header (its times and source) and a hash instead of its bytes, so that checkpoints and proofs of all
             other events hold. A separate event records which were erased, and why. The log and the views are rewritten without the old bytes, which
             takes as much free space as the log has; old views are removed. The next command that writes finishes an interrupted erasure.
 
             --node erases the packets that the node sent, including unreadable ones, its entries in the node lists that radios report, and annotations of
             it and its messages: notes, marks. With --mentions also
-            packets to it and those that it passed on as a gateway. Not covered: what other nodes say of it within their own packets (neighbours, routes,
+            packets to it and those that it passed on as a gateway. Not covered: what other nodes say about it in their own packets (neighbours, routes,
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
@@ -24,8 +24,8 @@ struct EraseCommand: AsyncParsableCommand {
             Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
             a trace route; its contributions to nodes, links and gateways stay. --sequence is for events that the log still has.
 
-            The event records what was asked for, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
-            printed and kept nowhere, you can show what was asked for; without it nobody can find out, unless --reason reveals it.
+            The event records the request, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
+            printed and stored nowhere, you can prove what the request was; without it nobody can find out, unless --reason reveals it.
 
             Asks first on a terminal; a script passes --yes. --dry-run lists what would be erased.
 
@@ -44,14 +44,14 @@ struct EraseCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("An event, or the first and the last of some, such as 20-25. Can be repeated.", valueName: "range"))
     var sequence: [SequenceArgument] = []
-    @Option(help: "Why; stored in the log.") var reason = "not told"
-    @Flag(help: "The log keeps a salted hash of what was asked for, not its name; the salt is printed.") var hidden = false
+    @Option(help: "Why; stored in the log.") var reason = "not given"
+    @Flag(help: "The log stores a salted hash of the request, not its names; the salt is printed.") var hidden = false
     @Flag(help: "Do not ask.") var yes = false
     @Flag(help: "List what would be erased, and erase nothing.") var dryRun = false
 
     func validate() throws {
         let chosen = [node != nil, packet != nil, !sequence.isEmpty].count { $0 }
-        guard chosen == 1 else { throw ValidationError("say what to erase: either --node, --packet or --sequence") }
+        guard chosen == 1 else { throw ValidationError("name what to erase: either --node, --packet or --sequence") }
         if mentions && node == nil { throw ValidationError("--mentions goes with --node") }
         if from != nil && packet == nil { throw ValidationError("--from goes with --packet") }
         if !dryRun && output.format != .table { throw ValidationError("--format goes with --dry-run") }
@@ -62,7 +62,8 @@ struct EraseCommand: AsyncParsableCommand {
         guard yes || isatty(0) == 1 else {
             throw CommandError(
                 .usage,
-                "erasing cannot be undone: there is no terminal to ask, so say --yes, or --dry-run to see what it would erase")
+                "erasing cannot be undone: there is no terminal for the question, so add --yes, or --dry-run to see what it would erase"
+            )
         }
         try await ledger.writing { ledger in
             let chosen = try await ledger.reading { try selection(in: $0) }
@@ -91,10 +92,10 @@ struct EraseCommand: AsyncParsableCommand {
             output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
             if let salt {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
-                output.line("the first word is the salt: keep it to show what was asked for")
+                output.line("the first word is the salt: keep it to prove what the request was")
             }
             if let dropped, forgotten != nil {
-                output.line("the \(whose)'s rows of dropped events up to \(dropped) are gone, too")
+                output.line("the \(whose)'s rows of dropped events up to \(dropped) are erased, too")
             }
         }
     }

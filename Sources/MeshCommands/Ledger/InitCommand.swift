@@ -35,7 +35,7 @@ struct InitCommand: AsyncParsableCommand {
 }
 
 extension String {
-    /// As one word of a shell's command line.
+    /// Quoted as one word for a shell.
     var quotedForShell: String {
         let isPlain =
             !isEmpty

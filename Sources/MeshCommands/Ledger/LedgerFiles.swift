@@ -11,7 +11,7 @@ enum LedgerFiles {
     private static func size(of folder: String) -> UInt64 {
         let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         return files.reduce(0) { sum, file in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)  // gone meanwhile: 0
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)  // removed in the meantime: 0
             return sum + (attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? UInt64 ?? 0 : 0)
         }
     }

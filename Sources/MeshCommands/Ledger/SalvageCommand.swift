@@ -5,15 +5,15 @@ import MeshLedger
 
 struct SalvageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Copy what still checks from a damaged ledger.",
+        commandName: "salvage", abstract: "Copy what is intact from a damaged ledger.",
         discussion: """
-            Reads the damaged file page by page, without the store, so that no damage can end the program, and changes nothing in it. In the
-            new ledger each event has the sequence, times, source and bytes that it had; a lost event is replaced by a gap event
-            that says so. The origins of copied events, import cursors, channel keys, baselines, the retention policy and consumers' positions are
+            Reads the damaged file page by page, without the store, so that no damage can end the program, and does not change it. In the
+            new ledger each event keeps its sequence, times, source and bytes; a gap event replaces
+            each lost event. The origins of copied events, import cursors, channel keys, baselines, the retention policy and consumers' positions are
             copied. The new ledger has a new identity and signing key:
             checkpoints and proofs of the damaged one do not hold for it. Until it is complete it is called NEW.salvaging.
 
-            Lists the sequences that are lost. Ends with status 0 when nothing is, with 1 when something is, 66 or 65 when there is no ledger.
+            Lists the lost sequences. Ends with status 0 if there are none, with 1 if there are some, with 66 or 65 if there is no ledger.
 
               meshledger salvage damaged.ledger mesh.ledger
               meshledger salvage --dry-run damaged.ledger
@@ -50,7 +50,7 @@ struct SalvageCommand: AsyncParsableCommand {
         return try await EventLog.salvage(damaged, to: new, progress: progress)
     }
 
-    /// Losses go to standard error, line by line; the totals to standard output.
+    /// Writes losses to standard error line by line, and totals to standard output.
     static func tell(_ report: SalvageReport, _ output: StandardOutput) {
         for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
         if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }

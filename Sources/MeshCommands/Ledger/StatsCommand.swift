@@ -16,7 +16,7 @@ struct StatsCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Every number, also of each view, as JSON and CSV have them.") var all = false
+    @Flag(help: "All numbers, also those of each view, as in JSON and CSV.") var all = false
     @Flag(help: "Instead, how much each source and node sent in the last 100,000 events.") var rates = false
 
     struct Fact {
@@ -131,7 +131,7 @@ struct StatsCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The state of the process that writes, as it reports it.
+    /// The state reported by the writing process.
     private static func writer(_ condition: LedgerHealth?) -> [Fact] {
         guard let condition else { return [Fact(name: "writer", value: .null)] }
         let log = condition.log
@@ -149,7 +149,7 @@ struct StatsCommand: AsyncParsableCommand {
         return facts
     }
 
-    /// The processes that keep freed space from being reused. Without a watching writer, all readers; otherwise those that have read for at least a second.
+    /// The processes that keep freed space from being reused: those that have read for at least a second; without a writer that watches them, all readers.
     private static func readers(_ readers: [LogReading]) -> [Fact] {
         readers.filter { $0.duration.map { $0 >= .seconds(1) } ?? true }.flatMap { reader in
             let name = "reader_\(reader.process)" + (reader.file == "log" ? "" : "_\(reader.file)")

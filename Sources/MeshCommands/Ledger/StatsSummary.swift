@@ -1,7 +1,7 @@
 import MeshLedger
 import Projections
 
-/// What `stats` says on one screen, in the words and units of people.
+/// The summary of `stats`: one screen, in everyday words and units.
 struct StatsSummary {
     private let facts: [StatsCommand.Fact]
 
@@ -18,7 +18,7 @@ struct StatsSummary {
 
     private func text(_ name: String, _ zone: TableZone) -> String? { value(name)?.table(zone) }
 
-    /// All that end so, with what is before.
+    /// The members whose names end like this, with the rest of the name.
     private func all(_ end: String) -> [(name: String, number: UInt64)] {
         facts.compactMap { fact in
             guard fact.name.hasSuffix(end), case .unsigned(let number) = fact.value else { return nil }
@@ -68,7 +68,7 @@ struct StatsSummary {
         return lines
     }
 
-    /// Only of events that came in live.
+    /// For live events only.
     private var growth: String? {
         guard let log = number("log_bytes_a_day"), let views = number("views_bytes_a_day") else { return nil }
         var text = "\(Self.size(log + views)) a day"

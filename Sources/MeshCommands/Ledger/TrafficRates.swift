@@ -2,7 +2,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// How much each source and each node sent, in the last events.
+/// How much each source and each node sent, according to the last events.
 struct TrafficRates {
     struct Row {
         var kind: String
@@ -13,7 +13,7 @@ struct TrafficRates {
         var busiestMinute: Int
     }
 
-    /// In events: how many of the last ones it examines.
+    /// How many of the last events it examines.
     static let reach: UInt64 = 100_000
 
     private struct Count {

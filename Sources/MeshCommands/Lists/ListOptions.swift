@@ -13,14 +13,15 @@ struct ListOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
         completion: NameCompletion.listConditions)
     var conditions: [RowCondition] = []
     @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.listColumns)
     var columns: String?
-    @Option(help: ArgumentHelp("In the order of this column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("Sort by this column.", valueName: "column"), completion: NameCompletion.listColumns)
     var sort: String?
-    @Flag(help: "In the reverse order.") var reverse = false
+    @Flag(help: "Reverse the order.") var reverse = false
     @OptionGroup var groups: GroupOptions
 
     /// Without the page where rows are chosen or sorted here.
@@ -31,7 +32,7 @@ struct ListOptions: ParsableArguments {
         return query
     }
 
-    /// One row more than is shown tells whether there are more.
+    /// One row more than is shown, to find out whether there are more.
     fileprivate var queryBeyond: RowQuery {
         var query = query
         if query.limit < .max { query.limit += 1 }
@@ -57,7 +58,7 @@ struct ListOptions: ParsableArguments {
 struct ListRequest {
     let ledger: Ledger
     var options: ListOptions
-    /// Whether nobody asked for the limit.
+    /// Whether the limit is the default.
     var hasUsualLimit = false
 
     var query: RowQuery { options.query }
@@ -185,7 +186,7 @@ struct ListRequest {
 }
 
 extension Array {
-    /// The rows of a query's times and page, where what finds them takes no query.
+    /// The rows of a query's times and page, for finders that take no query.
     func chosen(_ query: RowQuery, by time: (Element) -> UInt32) -> [Element] {
         var rows = filter { row in
             let time = Timestamp(seconds: Int64(time(row)))

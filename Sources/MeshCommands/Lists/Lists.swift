@@ -3,7 +3,7 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-/// The lists with which people look at the mesh, as help has them.
+/// The lists of the mesh, in the order of the help.
 ///
 /// A new list is a type in this file, and its line here or in the `noun` of another.
 enum Lists {
@@ -148,7 +148,7 @@ struct TraceRouteList: RowList {
 
 struct GatewayList: RowList {
     static let about = ListDescription(
-        name: "gateways", abstract: "What each gateway heard and passed on, the one heard last first.",
+        name: "gateways", abstract: "What each gateway heard and passed on, the most recently heard first.",
         discussion: """
             With --nodes, --by or --of, which gateway passed on what of which node. With --alone, how many packets each passed on that no other gateway
             did, and from how many nodes; times are those of the packets.
@@ -226,7 +226,7 @@ struct SensorList: RowList {
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind.") var kind: SensorKind?
-    @Option(help: "Only what came on this channel.", completion: NameCompletion.channels) var channel: String?
+    @Option(help: "Only packets on this channel.", completion: NameCompletion.channels) var channel: String?
 
     var emptyNote: String { "nothing of sensors" }
 

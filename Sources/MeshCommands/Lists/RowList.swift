@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshLedger
 import ViewQuery
 
-/// What distinguishes one list of rows from the others; `ListCommand` does what all of them do. Its properties are the options that only this list has.
+/// What distinguishes one list of rows from the others; `ListCommand` does the rest. Its properties are the options that only this list has.
 protocol RowList: ParsableArguments {
     associatedtype Row
     static var about: ListDescription { get }
@@ -44,7 +44,7 @@ struct ListDescription {
     var name: String
     var abstract: String
     var discussion = ""
-    /// Where something else can be done with the rows than to list them.
+    /// For lists whose noun has other subcommands, too.
     var noun: Noun?
 
     struct Noun {
@@ -92,7 +92,7 @@ extension NounCommand: ListingCommand {
     static func columnNames(in ledger: Ledger) async throws -> [String] { try await ListCommand<List>.columnNames(in: ledger) }
 }
 
-/// A noun that lists its rows, and of which something else can be said.
+/// A noun that lists its rows by default, and has other subcommands.
 struct NounCommand<List: RowList>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         let about = List.about

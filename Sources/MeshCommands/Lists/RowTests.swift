@@ -4,7 +4,7 @@ import ViewQuery
 
 /// Tests rows of a list by the conditions of `--where`.
 ///
-/// Only a row's value tells whether a column has numbers: the first one that cannot be compared with what was asked for is the fault, and no further row passes.
+/// Only a row's value shows whether a column has numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes.
 final class RowTests<Row> {
     let columns: [String]
     private var tests: [(column: Column<Row>, condition: RowCondition, value: String)] = []

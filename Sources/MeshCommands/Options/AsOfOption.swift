@@ -2,21 +2,21 @@ import ArgumentParser
 import EventLog
 import MeshLedger
 
-/// The point of its history as of which the ledger is read.
+/// The point in its history as of which the ledger is read.
 struct AsOfOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "As the answer was then, under today's keys: at this time of the mesh, by when packets were heard, or after this event.",
+            "Answer as of then, with today's keys: as of this time, by when packets were heard, or after this event.",
             valueName: "time|sequence"),
         transform: PointInTimeArgument.parsed)
     var asOf: PointInTimeArgument?
 }
 
-/// A point of the history as people write it: a number is an event's sequence, anything else a time.
+/// A point in the history: a number is an event's sequence, anything else is a time.
 struct PointInTimeArgument: Equatable {
     var moment: PointInTime
 
-    /// - Throws: an error that says what is understood.
+    /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> PointInTimeArgument {
         guard let moment = PointInTimeArgument(text) else {
             throw ValidationError("a number is an event's sequence; \(TimeArgument.understood)")
@@ -37,7 +37,7 @@ struct PointInTimeArgument: Equatable {
 }
 
 extension PointInTime {
-    /// What a person sees of it.
+    /// Its text for people.
     fileprivate func text(in then: Ledger) -> String {
         let event = then.asOfSequence?.rawValue ?? 0
         switch self {
@@ -53,7 +53,7 @@ extension PointInTime {
 
 extension LedgerOption {
     /// Runs a command's work on a ledger opened for reading, as of an earlier point if requested.
-    /// - Parameter title: what a terminal shows if the work takes long; nil for work that has prompts of its own.
+    /// - Parameter title: what a terminal shows if the work takes long; nil for work with its own prompts.
     func reading(_ past: AsOfOption, saying title: String? = "reading", _ body: (Ledger) async throws -> Void) async throws {
         try await WaitingLine.during(title) { try await readingAtOnce(past, body) }
     }

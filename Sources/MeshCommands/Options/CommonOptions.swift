@@ -5,7 +5,7 @@ import MeshLedger
 import Meshtastic
 import ViewQuery
 
-/// Which rows, and how they are printed.
+/// How rows are printed, and where.
 struct OutputOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("table for people; json, jsonl and csv for programs.", valueName: "format"))
     var format = OutputFormat.table
@@ -13,22 +13,22 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Write to this file instead.", valueName: "file"), completion: .file())
     var output: String?
-    @Flag(help: "Nothing of a table is left out or wrapped, however narrow the terminal is.") var wide = false
-    @Flag(help: "Times of tables on a terminal in UTC too, not in the local zone ($TZ).") var utc = false
-    @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
+    @Flag(help: "Show tables whole, without omitting or wrapping columns, however narrow the terminal is.") var wide = false
+    @Flag(help: "In tables on a terminal, show times in UTC instead of the local zone ($TZ).") var utc = false
+    @Flag(help: "Do not page long output on a terminal ($PAGER, by default less).") var noPager = false
 
-    /// By whose clock times are printed: local ones in a table on a terminal, else UTC.
+    /// The zone of printed times: local in a table on a terminal, otherwise UTC.
     var zone: TableZone {
         guard format == .table, !utc else { return .utc }
         return output == nil && isatty(1) == 1 ? .local : .utc
     }
 
-    /// Where to print what is no table.
+    /// Where to print anything that is not a table.
     func target() throws -> StandardOutput { try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager) }
 
     /// - Parameters:
-    ///   - keepsOrder: whether a table has the columns in this order; else texts come last.
-    ///   - isLive: whether rows are printed as they come.
+    ///   - keepsOrder: whether a table keeps the columns in this order; otherwise texts come last.
+    ///   - isLive: whether rows are printed as they arrive.
     func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
         let target = try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager && !isLive)
         return RowWriter(
@@ -55,10 +55,10 @@ struct TimeOptions: ParsableArguments {
 struct PatternOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only where this is in the text, letter by letter; case and accents make no difference.", valueName: "text"))
+            "Only if the text contains this; case and accents are ignored.", valueName: "text"))
     var contains: String?
 
-    @Flag(help: "With --contains: case and accents make a difference.")
+    @Flag(help: "With --contains: respect case and accents.")
     var exact = false
 
     func validate() throws {
@@ -73,7 +73,7 @@ struct PatternOptions: ParsableArguments {
 /// Which marked rows to list.
 struct ListedOptions: ParsableArguments {
     @Flag(help: "Archived ones, too.") var archived = false
-    @Flag(help: "Without ignored nodes and what they sent.") var notIgnored = false
+    @Flag(help: "Without ignored nodes and their packets.") var notIgnored = false
 
     func query(_ query: RowQuery) -> RowQuery {
         var query = query
@@ -88,7 +88,7 @@ struct PageOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("The most rows.", valueName: "count"))
     var limit: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Rows to leave out first.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many rows to skip.", valueName: "count"))
     var offset = 0
 
     @Flag(help: "The oldest rows first.")

@@ -20,8 +20,8 @@ struct LedgerOption: ParsableArguments {
         return (data ?? (environment["HOME"] ?? ".") + "/.local/share") + "/meshledger/mesh.ledger"
     }
 
-    /// Opens it for writing by this process alone. A short command may be holding it, so a held ledger is tried again for some seconds; after the
-    /// first, a message says so.
+    /// Opens it for writing by this process alone. A short command may hold it at the moment, so a held ledger is retried for some seconds; after the
+    /// first second, a message says so.
     func openForWriting(patience: Duration = .seconds(3), options: LedgerOptions = CustomViews.options()) async throws -> Ledger {
         try await patiently(patience) { () async throws(LedgerError) in try await Ledger.open(at: path, options: options) }
     }
@@ -70,8 +70,8 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// Opens it for reading, with the views up to date where this process may update them.
-    /// - Parameter keepsPast: whether earlier states that are queried are kept for the next query.
+    /// Opens it for reading, with up-to-date views if this process may update them.
+    /// - Parameter keepsPast: whether to keep queried earlier states for the next query.
     func openForReading(keepsPast: Bool = false) async throws -> Ledger {
         do {
             var options = CustomViews.options(access: .readOnly)
@@ -83,7 +83,7 @@ struct LedgerOption: ParsableArguments {
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {
-            // Views are built from the events: a damaged or missing one is rebuilt, and commands that do not read it need not wait for that.
+            // Views are built from events: a damaged or missing one is rebuilt, and commands that do not read it need not wait.
             guard error.isOfView(in: path) || error.code == .beingBuilt || error.code == .notBuilt else {
                 throw withAdvice(error)
             }
@@ -91,7 +91,7 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// On a full disk the views cannot be brought up to date, but their present rows can be read.
+    /// On a full disk the views cannot be updated, but their current rows can be read.
     private func openUpToDate() async throws -> Ledger {
         var writer: Ledger?
         do {
@@ -107,7 +107,7 @@ struct LedgerOption: ParsableArguments {
         }
     }
 
-    /// Runs work at its path that does not open it.
+    /// Runs work on its path without opening it.
     func advising<Result>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()
@@ -126,7 +126,7 @@ struct LedgerOption: ParsableArguments {
             guard let entries, entries.isEmpty else {
                 let what = entries == nil ? "a file" : "a folder with other things in it"
                 return CommandError(
-                    .noInput, "\(path) is no ledger but \(what); name a ledger's folder with --ledger or $MESHLEDGER")
+                    .noInput, "\(path) is not a ledger but \(what); name a ledger's folder with --ledger or $MESHLEDGER")
             }
         }
         let make = path == Self.path(nil, ProcessInfo.processInfo.environment) ? "" : " \(path.quotedForShell)"
@@ -140,7 +140,7 @@ struct LedgerOption: ParsableArguments {
         try await using(openForReading(), body)
     }
 
-    /// The same for work that may take long, of which a terminal is told.
+    /// The same for work that may take long, with a notice on a terminal.
     func reading(saying title: String, _ body: (Ledger) async throws -> Void) async throws {
         try await WaitingLine.during(title) { try await reading(body) }
     }
@@ -158,8 +158,8 @@ struct LedgerOption: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - held: views that are not rebuilt automatically where this process opens it.
-    ///   - patience: for how long a ledger is tried again that another process holds and that cannot be reached through it.
+    ///   - held: views that are not rebuilt automatically if this process opens it.
+    ///   - patience: how long to retry a ledger that another process holds without accepting requests.
     func openWriter(holding held: Set<String> = [], patience: Duration = .zero) async throws -> LedgerWriter {
         var options = CustomViews.options()
         options.heldViews = held
@@ -191,7 +191,7 @@ extension LedgerWriter {
     }
 }
 
-/// Shows how far views have come, while they catch up.
+/// Shows the progress of views while they catch up.
 private func showing(
     _ title: String, _ catchUp: (@escaping @Sendable (FoldProgress) -> Void) async throws -> Void
 ) async throws {

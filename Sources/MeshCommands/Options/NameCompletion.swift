@@ -4,7 +4,7 @@ import MeshLedger
 import Meshtastic
 import ViewQuery
 
-/// What shells complete names with: those of the ledger that the command line, or the environment, names. Without a ledger there are none.
+/// Completions of names for shells, from the ledger that the command line or the environment names. Without a ledger, there are none.
 enum NameCompletion {
     /// Names of nodes; ids after `!`.
     static let nodes = CompletionKind.custom { words, _, prefix in
@@ -32,16 +32,16 @@ enum NameCompletion {
     }
     static let conditions = columns { _, column in column + "=" }
 
-    /// Columns of the list that the command line asks for.
+    /// Finds the columns of the list that a command line asks for; set by the command that has all lists.
+    @TaskLocal static var columnsOfList: @Sendable ([String], Ledger) async throws -> [String] = { _, _ in [] }
+
     static let listColumns = listColumns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
     static let listConditions = listColumns { _, column in column + "=" }
 
     private static func listColumns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
-                guard let list = MeshLedgerCommand.named(by: words.dropFirst().map(unquoted)).command as? any ListingCommand.Type
-                else { return [] }
-                return try await list.columnNames(in: ledger).map { text(unquoted(prefix), $0) }
+                try await columnsOfList(words.dropFirst().map(unquoted), ledger).map { text(unquoted(prefix), $0) }
             }
         }
     }
@@ -58,10 +58,10 @@ enum NameCompletion {
         }
     }
 
-    /// - Parameter words: those of the command line, as they are typed.
+    /// - Parameter words: the words of the command line as typed.
     private static func names(_ words: [String], _ find: (Ledger) async throws -> [String]) async -> [String] {
         let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
-        // A shell has no place for an error: where there is nothing to read, there is nothing to complete.
+        // A shell has no place for an error: if nothing can be read, there is nothing to complete.
         do {
             let ledger = try await Ledger.open(at: path, options: CustomViews.options(access: .readOnly))
             let found: [String]
@@ -87,6 +87,6 @@ enum NameCompletion {
         return nil
     }
 
-    /// A word as the command would get it, in the simple cases.
+    /// A word as the command would receive it, in the simple cases.
     private static func unquoted(_ word: String) -> String { word.filter { !"'\"\\".contains($0) } }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshLedger
 import Meshtastic
 
-/// A node as people name it: `!hex`, a decimal number, its alias, or a name that only one node has.
+/// A node, given as `!hex`, a decimal number, its alias, or a name that only one node has.
 struct NodeArgument: ExpressibleByArgument {
     var text: String
 
@@ -13,7 +13,7 @@ struct NodeArgument: ExpressibleByArgument {
         text = argument
     }
 
-    /// Short names like `1234` are common: a number is first tried as that of a known node, then as a name.
+    /// Short names like `1234` are common: a number first means a known node's number, then a name.
     func number(in ledger: Ledger) throws -> UInt32 {
         if let number = NodeID.parse(text) { return number }
         let number = UInt32(text)

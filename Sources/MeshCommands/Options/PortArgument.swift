@@ -1,25 +1,23 @@
 import ArgumentParser
 import Meshtastic
 
-/// A port as people name it: `TEXT_MESSAGE_APP`, `text_message`, or its number.
+/// A port, given as `TEXT_MESSAGE_APP`, `text_message`, or its number.
 struct PortArgument: ExpressibleByArgument, Equatable {
     var text: String
 
-    static var defaultCompletionKind: CompletionKind { .list(names) }
+    static var defaultCompletionKind: CompletionKind { .list(PacketCell.portNames) }
 
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
         text = argument
     }
 
-    static let names =
-        FieldTable.standard.enumeration(named: "PortNum")?.values.map(\.name).filter { $0 != "MAX" && $0 != "UNKNOWN_APP" } ?? []
-
     func number() throws(CommandError) -> UInt32 {
         if let number = UInt32(text) ?? FieldTable.port(named: text) { return number }
         let wanted = text.uppercased()
-        let guess = KnownName.suggestion(for: wanted.hasSuffix("_APP") ? wanted : wanted + "_APP", among: Self.names)
+        let guess = KnownName.suggestion(for: wanted.hasSuffix("_APP") ? wanted : wanted + "_APP", among: PacketCell.portNames)
         throw CommandError(
-            .noInput, "there is no port \(text)\(guess); a port is a number, or one of \(Self.names.joined(separator: ", "))")
+            .noInput,
+            "there is no port \(text)\(guess); a port is a number, or one of \(PacketCell.portNames.joined(separator: ", "))")
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MeshLedger
 
-/// How exact places may be: bits of their coordinates, or an error such as 500m or 1km.
+/// The precision of places: bits of their coordinates, or an error such as 500m or 1km.
 struct PrecisionArgument: ExpressibleByArgument {
     let precision: PlacePrecision
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshLedger
 
-/// A point in time as people write it; `1d` is a day before the time as of which the ledger is read.
+/// A point in time; `1d` is a day before the time as of which the ledger is read.
 struct RelativeTime: ExpressibleByArgument {
     private let text: String
     private let written: TimeArgument

@@ -2,10 +2,10 @@ import ArgumentParser
 import EventLog
 import Foundation
 
-/// A point in time as people write it: ISO 8601, a date, a month, `2h ago`, `yesterday 10:00`, `now`, or a number since 1970. UTC unless stated
+/// A point in time: ISO 8601, a date, a month, `2h ago`, `yesterday 10:00`, `now`, or a number since 1970. UTC unless stated
 /// otherwise.
 struct TimeArgument: Equatable {
-    /// What errors say is understood.
+    /// The accepted forms, for errors.
     static let understood =
         "a time is 2026-01-31, '2026-01-31 10:15', 2026-01-31T10:15:00Z, 2026-01, 10:15 (today), 'yesterday 10:15', yesterday, today, now, "
         + "'2h ago' or 2h (also s, m, d, w, mo, y), or seconds or milliseconds since 1970; UTC unless it says otherwise"
@@ -21,7 +21,7 @@ struct TimeArgument: Equatable {
         self.time = time
     }
 
-    /// - Throws: an error that says what is understood.
+    /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> TimeArgument {
         guard let time = TimeArgument(text) else { throw ValidationError(understood) }
         return time
@@ -29,9 +29,9 @@ struct TimeArgument: Equatable {
 
     private static let day: Int64 = 86_400
 
-    /// Since 1970: seconds up to the year 5138, above them milliseconds, above those of the same year microseconds.
+    /// A number since 1970: seconds up to the year 5138, above that milliseconds up to the same year, above that microseconds.
     private static func number(_ text: String) -> Timestamp? {
-        // A short number is a year or a typo, not a second of the early seventies.
+        // A short number is a year or a typo, not a time in the early seventies.
         guard text.utf8.count >= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else {
             return nil
         }

@@ -78,7 +78,7 @@ enum KnownNames {
     var all: [String] {
         switch self {
         case .enumeration(let name): FieldTable.standard.enumeration(named: name)?.values.map(\.name) ?? []
-        case .ports: PortArgument.names + ["UNKNOWN_APP", "unreadable"]
+        case .ports: PacketCell.portNames + ["UNKNOWN_APP", "unreadable"]
         case .these(let names): names
         }
     }

@@ -3,7 +3,7 @@ import Meshtastic
 import Projections
 import ViewQuery
 
-/// A row for lists, tables and exports: which columns it has, beside it in the folder of its noun.
+/// A row for lists, tables and exports. Its columns are in the folder `Columns`.
 protocol ShownRow: ViewRow {
     static func shown(in ledger: Ledger) throws -> [Column<Self>]
 

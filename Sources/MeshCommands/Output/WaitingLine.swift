@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Says on a terminal that work goes on, and for how long, after a second in which nothing else was shown. Anything that is shown ends it.
+/// After a second without other output, says on a terminal that work continues, and for how long. Any other output ends it.
 final class WaitingLine: Sendable {
     private struct State {
         var isVisible = false

@@ -3,7 +3,7 @@ import EventLog
 
 struct CheckpointCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "checkpoint", abstract: "A signed note of how many events there are and which.",
+        commandName: "checkpoint", abstract: "Print a signed note of the log's length and root.",
         discussion: """
             Keep the note, and the public key, away from the ledger: with them anyone can prove later that the history up to then was
             not rewritten.

@@ -28,7 +28,7 @@ struct ProveCheckCommand: ParsableCommand {
         if ConsistencyProof.isMeant(by: text) { return try checkConsistency(text) }
         guard from == nil, to == nil else { throw CommandError(.usage, "--from and --to go with a proof of two checkpoints") }
         guard let proof = InclusionProof(text) else {
-            throw CommandError(.badData, "\(file) is no proof; make one with `meshledger prove`")
+            throw CommandError(.badData, "\(file) is not a proof; make one with `meshledger prove`")
         }
         let verifier = try NoteFile.verifier(key)
         let output = StandardOutput()
@@ -47,7 +47,7 @@ struct ProveCheckCommand: ParsableCommand {
 
     private func checkConsistency(_ text: String) throws {
         guard let proof = ConsistencyProof(text) else {
-            throw CommandError(.badData, "\(file) is no proof; make one with `meshledger prove --from NOTE --to NOTE`")
+            throw CommandError(.badData, "\(file) is not a proof; make one with `meshledger prove --from NOTE --to NOTE`")
         }
         let verifier = try NoteFile.verifier(key)
         for (path, own) in [(from, proof.old), (to, proof.new)] {
@@ -66,7 +66,7 @@ struct ProveCheckCommand: ParsableCommand {
             let reason =
                 switch error {
                 case .signature: "its checkpoints are not signed by this key"
-                case .checkpoint: "its notes are no checkpoints of one ledger"
+                case .checkpoint: "its notes are not checkpoints of one ledger"
                 case .path: "its hashes do not lead from one root to the other"
                 }
             throw CommandError(.verificationFailed, "\(file) proves nothing: \(reason)")
@@ -76,7 +76,7 @@ struct ProveCheckCommand: ParsableCommand {
     private static func meaning(_ flaw: InclusionProof.Flaw) -> String {
         switch flaw {
         case .signature: "its checkpoint is not signed by this key"
-        case .checkpoint: "its note is no checkpoint of a ledger"
+        case .checkpoint: "its note is not a checkpoint of a ledger"
         case .event: "the event is not the one that it names, or its bytes were changed"
         case .path: "its hashes do not lead from the event to the checkpoint's root"
         }

@@ -1,10 +1,10 @@
-/// A configuration with every setting, which is itself valid.
+/// A valid configuration that shows every setting.
 enum ConfigExample {
     static let text = """
         # What `meshledger run` does. `meshledger config check FILE` finds mistakes. After a change, `systemctl reload meshledger` or SIGHUP
-        # takes it over: sources that did not change stay connected.
+        # applies it: unchanged sources stay connected.
 
-        # The ledger's folder, made if it does not exist. Without it, that of --ledger or $MESHLEDGER.
+        # The ledger's folder, created if it does not exist. The default is that of --ledger or $MESHLEDGER.
         ledger: /var/lib/meshledger/mesh.ledger
 
         log:
@@ -18,12 +18,12 @@ enum ConfigExample {
             # Share it: apps and programs connect to this port of this computer as if it were the radio, many at once. 0.0.0.0:4403 offers it to
             # the network.
             share: 4403
-            # From where clients may connect. Without it, from this computer only.
+            # Networks from which clients may connect. The default is only this computer.
             share-allow: [127.0.0.0/8, 192.168.1.0/24]
-            # From where clients may change the radio's settings. Without it, from nowhere.
+            # Networks from which clients may change the radio's settings. The default is none.
             share-admin: [127.0.0.1]
 
-          # A radio at USB or another serial port, best by the name that stays the same when it is plugged in again.
+          # A radio at USB or another serial port, preferably by its stable name.
           - serial: /dev/serial/by-id/usb-RAKwireless_WisCore-if00
             # Raise the line DTR, as most boards expect; some reset when it is raised.
             dtr: true
@@ -34,11 +34,11 @@ enum ConfigExample {
             password-file: /etc/meshledger/broker.password
             # 0, or 1 for messages that the broker keeps until they are stored.
             qos: 1
-            # How the broker knows this client; needed to keep a session.
+            # The client id at the broker; needed to keep a session.
             client-id: meshledger-roof
             # The broker keeps messages while this client is away (needs client-id and qos 1).
             keep-session: true
-            # Seconds between signs of life.
+            # Seconds between keep-alive messages.
             keep-alive: 60
             # PEM files: of the certificates that sign trusted brokers, of this client's certificate, and of its key.
             ca-file: /etc/meshledger/ca.pem
@@ -47,34 +47,34 @@ enum ConfigExample {
 
           # Radios that send to the local network: the multicast groups to listen to, or all for those that radios use.
           - udp: all
-            # Without it, all interfaces that can multicast, also those that appear later.
+            # The default is all interfaces that support multicast, including those that appear later.
             interfaces: [eth0]
             port: 4403
 
           # A file that grows and is rotated.
           - file: /var/log/mesh.jsonl
-            # Without it, the file's content decides; `meshledger help import` lists the formats.
+            # By default it is detected; `meshledger help import` lists the formats.
             format: jsonl
 
-          # Recordings of other ledgers (`meshledger export --format ledger FILE`): a file, or a folder of them. One that is written again is imported
-          # again, which adds only what is new.
+          # Recordings of other ledgers (`meshledger export --format ledger FILE`): a file, or a folder of them. One that is rewritten is imported
+          # again, which adds only new events.
           - recording: /srv/recordings
 
-        # Events that are dropped. Without this section the ledger's policy stays as it is; by default everything is kept.
+        # Events that are dropped. Without this section the ledger's policy is unchanged; by default everything is kept.
         retention:
           # Those that arrived longer ago: 90d, 12h, 1y.
           older-than: 5y
           # The oldest of a log that takes more: 10GB, 500MB.
           larger-than: 100GB
 
-        # Old events are compressed in place; every answer stays the same. Taken over at the next start.
+        # Old events are compressed in place; every answer stays the same. Applied at the next start.
         sealing:
           # false leaves it to `meshledger storage seal`.
           automatic: true
-          # So many of the newest events stay as they are, for the quickest reads.
+          # This many of the newest events stay uncompressed, for the fastest reads.
           newest: 65536
 
-        # A backup that is kept up to date. Taken over at the next start.
+        # A backup that is kept up to date. Applied at the next start.
         backup:
           to: /srv/backup/mesh
           # How often; the first one is made at the start.

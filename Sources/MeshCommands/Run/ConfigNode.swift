@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// A mapping of a configuration file, whose keys are known. Errors name the line.
+/// A mapping with known keys in a configuration file. Errors name the line.
 struct ConfigNode {
     let file: String
     /// What it configures, for messages.
@@ -9,7 +9,7 @@ struct ConfigNode {
     private let line: Int
     private var values: [String: Node] = [:]
 
-    /// - Throws: `CommandError` for a key that is not known, with the one that is probably meant, or that comes twice.
+    /// - Throws: `CommandError` for an unknown key, with a suggestion, or for a repeated one.
     init(_ node: Node, keys: [String], what: String, file: String) throws {
         self.file = file
         self.what = what
@@ -105,6 +105,6 @@ struct ConfigNode {
 }
 
 extension Node {
-    /// Whether nothing is written there.
+    /// Whether the value is missing.
     fileprivate var isEmpty: Bool { scalar?.string.isEmpty ?? false }
 }

@@ -10,8 +10,8 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Listen to all sources of a configuration, for years.",
         discussion: """
-            Radios, brokers, multicast groups and files at once, in one process. A source that fails harms no other one. SIGTERM stores what was received, flushes the views and ends
-            within 10 s; SIGHUP reads the file again, and sources that did not change stay connected.
+            Radios, brokers, multicast groups and files at once, in one process. A failing source does not affect the others. SIGTERM stores what was received, flushes the views and ends
+            within 10 s; SIGHUP reads the file again, and unchanged sources stay connected.
 
               meshledger config example > mesh.yaml
               meshledger run mesh.yaml --check

@@ -5,7 +5,7 @@ import MeshIngest
 import MeshLedger
 import Yams
 
-/// What `meshledger run` does, from its file.
+/// The configuration of `meshledger run`, read from its file.
 struct RunConfig: Equatable {
     struct Backup: Equatable {
         var folder: String
@@ -17,9 +17,9 @@ struct RunConfig: Equatable {
     var ledger: String?
     var logFormat = LogFormat.text
     var sources: [SourceConfig] = []
-    /// Nil leaves the ledger's policy as it is.
+    /// Nil leaves the ledger's policy unchanged.
     var retention: RetentionPolicy?
-    /// Nil for the usual one.
+    /// Nil for the default.
     var sealing: SealingPolicy?
     var backup: Backup?
 
@@ -80,7 +80,7 @@ struct RunConfig: Equatable {
         }
     }
 
-    /// Whether a running process takes over all of the difference: sources and retention.
+    /// Whether a running process can apply the whole difference, which is so for sources and retention.
     func differsInSourcesOnly(from other: RunConfig) -> Bool {
         ledger == other.ledger && logFormat == other.logFormat && sealing == other.sealing && backup == other.backup
     }
@@ -116,9 +116,9 @@ struct SourceConfig: Equatable, Sendable {
     }
 
     var kind: Kind
-    /// Where clients find the radio, and which.
+    /// Where the radio is shared, and with which clients.
     var share: ShareOptions?
-    /// What tells it from the other sources of the configuration.
+    /// What distinguishes it from the other sources of the configuration.
     var key: String
 
     private static let kinds = ["tcp", "serial", "mqtt", "udp", "file", "recording"]
@@ -189,9 +189,9 @@ struct SourceConfig: Equatable, Sendable {
     private static func key(_ kind: Kind) -> String {
         switch kind {
         case .radio(let address): address.text
-        // Without the password, which it may have.
+        // The address may contain a password, which is left out here.
         case .broker(let url, _):
-            (try? MQTTAddress(url)).map { "\($0.text)/\($0.topics.joined(separator: " "))" } ?? "mqtt"  // it was checked
+            (try? MQTTAddress(url)).map { "\($0.text)/\($0.topics.joined(separator: " "))" } ?? "mqtt"  // the address was checked
         case .multicast(_, _, let port): "udp:\(port)"
         case .file(let path, _): "file:\(path)"
         case .recording(let path): "recording:\(path)"

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import ProtobufWire
 
-/// Writes log messages to standard error, a line each: for people, or as JSON.
+/// Writes log messages to standard error, one line each, as text or as JSON.
 struct RunLog: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]

@@ -6,7 +6,7 @@ import MeshLedger
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs the sources until the process is to end.
+/// Runs the sources until the process shuts down.
 struct SourceService: Service {
     let sources: RunningSources
     let config: RunConfig
@@ -15,13 +15,13 @@ struct SourceService: Service {
     func run() async throws {
         try await sources.apply(config.sources)
         manager.tell("READY=1", "STATUS=\(config.sources.count) sources")
-        try? await gracefulShutdown()  // cancelled: it ends as well
+        try? await gracefulShutdown()  // if cancelled, it ends as well
         manager.tell("STOPPING=1")
         await sources.stop()
     }
 }
 
-/// Reads the configuration again at SIGHUP.
+/// Reads the configuration again on SIGHUP.
 struct ReloadService: Service {
     let file: String
     let began: RunConfig
@@ -37,19 +37,19 @@ struct ReloadService: Service {
                 try await sources.apply(config.sources)
                 if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
                 if !config.differsInSourcesOnly(from: began) {
-                    logger.warning("what changed of ledger, log, sealing and backup is taken over at the next start")
+                    logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }
                 logger.notice("\(file) was read again: \(config.sources.count) sources")
                 manager.tell("STATUS=\(config.sources.count) sources")
             } catch {
                 let text = CommandError(known: error)?.message ?? "\(error)"
-                logger.error("\(text); everything goes on as before")
+                logger.error("\(text); everything continues as before")
             }
         }
     }
 }
 
-/// Gives the service manager signs of life, as long as tasks are scheduled and the ledger answers.
+/// Sends keep-alive notices to the service manager, as long as tasks are scheduled and the ledger answers.
 struct WatchdogService: Service {
     let manager: ServiceManager
     let ledger: Ledger
@@ -64,7 +64,7 @@ struct WatchdogService: Service {
     }
 }
 
-/// Brings a backup up to date, at the start and then regularly.
+/// Updates a backup at the start, then at regular intervals.
 struct BackupService: Service {
     let backup: RunConfig.Backup
     let log: EventLog
@@ -93,9 +93,9 @@ struct BackupService: Service {
 }
 
 extension Service {
-    /// Waits, but not longer than the process runs.
+    /// Waits, but no longer than the process runs.
     fileprivate static func wait(_ seconds: Double) async {
         let wait: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(seconds)) }
-        try? await cancelWhenGracefulShutdown(wait)  // the end of the wait is enough
+        try? await cancelWhenGracefulShutdown(wait)  // it matters only that the wait has ended
     }
 }

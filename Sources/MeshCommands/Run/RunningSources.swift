@@ -5,9 +5,9 @@ import MeshIngest
 import MeshLedger
 import Synchronization
 
-/// The live sources that run, as the configuration names them.
+/// The running live sources, by their names in the configuration.
 ///
-/// Synchronization: what runs is behind the mutex; only one task applies configurations.
+/// Synchronization: the mutex guards the running sources; only one task applies configurations.
 final class RunningSources: Sendable {
     private struct Running {
         var config: SourceConfig
@@ -23,12 +23,12 @@ final class RunningSources: Sendable {
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
 
-    /// Ends the sources that are not named any more, or otherwise, and begins the new ones. Those that did not change stay connected.
+    /// Ends the sources that were removed or changed, and starts the new ones. Unchanged sources stay connected.
     func apply(_ wanted: [SourceConfig]) async throws {
         let present = running.withLock { $0 }
         let (kept, gone) = (present.filter { wanted.contains($0.config) }, present.filter { !wanted.contains($0.config) })
         let new = wanted.filter { config in !kept.contains { $0.config == config } }
-        // What cannot be set up is found out before anything ends.
+        // Sources that cannot be set up are found before any other ends.
         let sources = try new.map { config in
             try config.source(into: ledger) { [logger] status, text in Self.log(logger, status, text) }
         }
@@ -39,7 +39,7 @@ final class RunningSources: Sendable {
         running.withLock { $0 = kept + begun }
     }
 
-    /// Ends all; what they received is stored.
+    /// Ends all sources, and stores what they have received.
     func stop() async { await Self.end(running.withLock { $0 }) }
 
     private static func end(_ gone: [Running]) async {
@@ -47,7 +47,7 @@ final class RunningSources: Sendable {
         for running in gone { await running.task.value }
     }
 
-    /// A source that fails harms no other one; its state and last error are shown by `status`.
+    /// A failing source does not affect the others; `status` shows its state and last error.
     private static func run(_ source: any LiveSource, _ logger: Logger) async {
         do {
             try await source.run()
@@ -58,7 +58,7 @@ final class RunningSources: Sendable {
 
     private static func log(_ logger: Logger, _ status: SourceStatus, _ text: String) {
         let level: Logger.Level = status.state == .waiting ? .warning : .info
-        if status.state == .failed { return }  // run tells it
+        if status.state == .failed { return }  // `run` reports it
         logger.log(level: level, "\(text)", metadata: ["source": "\(status.name)"])
     }
 }

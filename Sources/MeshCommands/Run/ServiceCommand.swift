@@ -11,7 +11,7 @@ struct ServiceInstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Write a hardened systemd unit that runs a configuration.",
         discussion: """
-            The service runs as a user of its own, which systemd makes, in a read-only system: it can write to /var/lib/meshledger only, and open serial ports and sockets.
+            The service runs as its own user, created by systemd, on a read-only file system: it can write only to /var/lib/meshledger, and open serial ports and sockets.
             An existing unit is replaced. Afterwards: `systemctl daemon-reload`, then `systemctl enable --now meshledger`.
 
               meshledger service install --config /etc/meshledger/mesh.yaml
@@ -45,10 +45,10 @@ struct ServiceInstallCommand: ParsableCommand {
 struct ServiceUnit {
     var program: String
     var config: String
-    /// Whether its user exists without the service.
+    /// Whether its user exists independently of the service.
     var hasSystemUser = false
 
-    /// As systemd reads an argument: quoted, with its own escapes.
+    /// An argument as systemd reads it: quoted, with systemd's escapes.
     private static func quoted(_ text: String) -> String {
         "\""
             + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%").replacing(

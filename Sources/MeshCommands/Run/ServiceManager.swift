@@ -1,9 +1,9 @@
 import Foundation
 
-/// Tells the service manager how this process is: by a datagram to the socket that `$NOTIFY_SOCKET` names, as systemd documents it.
+/// Reports the state of this process to the service manager, by datagrams to the socket in `$NOTIFY_SOCKET`, as systemd documents.
 struct ServiceManager: Sendable {
     private let socketName: String?
-    /// How often the manager wants a sign of life; nil if it does not.
+    /// How often the manager expects a keep-alive notice; nil if it expects none.
     let watchdogSeconds: Double?
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -12,7 +12,7 @@ struct ServiceManager: Sendable {
         watchdogSeconds = isOurs ? environment["WATCHDOG_USEC"].flatMap(Double.init).map { $0 / 1_000_000 } : nil
     }
 
-    /// A failure, or a manager that does not read, is ignored: its own time limit notices it.
+    /// Failures, and a manager that does not read, are ignored: the manager's own time limit notices them.
     func tell(_ lines: String...) {
         guard let socketName, let address = Self.address(socketName) else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -27,7 +27,7 @@ struct ServiceManager: Sendable {
         }
     }
 
-    /// A name that begins with @ is abstract: its first byte is zero.
+    /// A name that begins with @ is an abstract address, whose first byte is zero.
     private static func address(_ name: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,13 +2,13 @@ import CSQLite
 import MeshLedger
 import MeshTables
 
-/// A connection of SQLite as it is linked to this program. Nothing is kept in it: its tables are the ledger's.
+/// A connection of the SQLite that is linked to this program. It stores nothing: its tables are the ledger's.
 @safe final class LinkedSQLite {
     let connection: SQLConnection
     @unsafe private let pointer: OpaquePointer
 
     init(_ ledger: Ledger, _ opener: LedgerOpener) throws {
-        // From now on, each connection hands over the library's functions.
+        // From now on, each new connection passes the library's functions.
         unsafe sqlite3_auto_extension(SQLConnection.takesFunctions)
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
@@ -23,7 +23,7 @@ import MeshTables
             unsafe sqlite3_close_v2(opened)
             throw error
         }
-        // No statement reaches a file: neither ATTACH nor VACUUM INTO.
+        // No statement can reach a file, neither ATTACH nor VACUUM INTO.
         unsafe sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, 0)
     }
 

@@ -6,10 +6,10 @@ import ProtobufWire
 
 struct SQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sql", abstract: "Asks the ledger in SQL, as SQLite speaks it.",
+        commandName: "sql", abstract: "Query the ledger in SQL, in SQLite's dialect.",
         discussion: """
             Each view is a table, and so are events, packets and receptions; times are seconds since 1970, nodes are texts such as !19025c00. Every statement
-            reads the present state, beside a program that writes. Without a statement, it asks for them at a prompt.
+            reads the current state, even while another program writes. Without a statement, there is a prompt.
 
               meshledger sql 'SELECT long_name, last_heard FROM nodes ORDER BY last_heard DESC LIMIT 5'
               meshledger sql 'SELECT * FROM positions WHERE node = ? ORDER BY time DESC LIMIT 100' '!19025c00' --format csv
@@ -46,7 +46,7 @@ struct SQLCommand: AsyncParsableCommand {
         }
     }
 
-    /// What looks like a number is one.
+    /// A value that looks like a number is a number.
     private static func value(_ text: String) -> SQLValue {
         if let number = Int64(text), String(number) == text { return .integer(number) }
         if let number = Double(text), number.isFinite,
@@ -58,11 +58,11 @@ struct SQLCommand: AsyncParsableCommand {
     }
 }
 
-/// How answers are written: as rows, or as columns for analysis.
+/// The formats of answers: rows, or columns for analysis.
 enum SQLFormat: String, ExpressibleByArgument, CaseIterable {
     case table, json, jsonl, csv, arrow, parquet
 
-    /// Nil for the formats of columns.
+    /// Nil for column formats.
     var ofRows: OutputFormat? { OutputFormat(rawValue: rawValue) }
 }
 
@@ -75,17 +75,17 @@ struct SQLOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Write to this file instead.", valueName: "file"), completion: .file())
     var output: String?
-    @Flag(help: "Nothing of a table is left out or wrapped, however narrow the terminal is.") var wide = false
-    @Flag(help: "Long output on a terminal without a pager ($PAGER, else less).") var noPager = false
+    @Flag(help: "Show tables whole, without omitting or wrapping columns, however narrow the terminal is.") var wide = false
+    @Flag(help: "Do not page long output on a terminal ($PAGER, by default less).") var noPager = false
 }
 
-/// Writes the answers of statements, one after the other.
+/// Writes the answers of statements in order.
 final class SQLRun {
     let ledger: Ledger
     var format: SQLFormat
     private let connection: SQLConnection
     private let options: SQLOutputOptions
-    /// The file that all answers go to; made for the first one.
+    /// The file for all answers, created with the first one.
     private var file: StandardOutput?
     private var hasColumns = false
 

@@ -2,16 +2,16 @@ import Foundation
 import MeshLedger
 import MeshTables
 
-/// Asks for statements, one after the other, and answers them.
+/// Prompts for statements and answers them.
 final class SQLPrompt {
     private let statements: SQLRun
     private let lines = LineReader()
 
     init(_ statements: SQLRun) { self.statements = statements }
 
-    /// - Throws: only where nobody sits there: then a wrong statement ends the run.
+    /// - Throws: only if the input is not a terminal: a wrong statement then ends the run.
     func run() throws {
-        if lines.isTerminal { StandardOutput.error("Statements end with a semicolon; .help tells what else there is.") }
+        if lines.isTerminal { StandardOutput.error("Statements end with a semicolon; .help lists the other commands.") }
         var statement = ""
         while let line = lines.next(statement.isEmpty ? "sql> " : "...> ") {
             if statement.isEmpty, line.hasPrefix(".") {
@@ -40,7 +40,7 @@ final class SQLPrompt {
         StandardOutput.error(DisplayWidth.safe(text))
     }
 
-    /// Whether the text ends with a semicolon outside of texts and comments, or says nothing.
+    /// Whether the text ends with a semicolon outside of strings and comments, or is blank.
     static func isComplete(_ text: String) -> Bool {
         var (quote, isEnded, isEmpty): (UInt8?, Bool, Bool) = (nil, false, true)
         let bytes = Array(text.utf8)
@@ -76,7 +76,7 @@ final class SQLPrompt {
 
     // MARK: Commands
 
-    /// - Returns: false where it is the last one.
+    /// - Returns: false if it is the last one.
     private func obey(_ line: String) throws -> Bool {
         let words = line.split(separator: " ").map(String.init)
         switch words.first {
@@ -90,7 +90,7 @@ final class SQLPrompt {
                 break
             }
             statements.format = known
-        default: try tell(SQLError("there is no \(words.first ?? "."); .help lists what there is"))
+        default: try tell(SQLError("there is no \(words.first ?? "."); .help lists the commands"))
         }
         return true
     }
@@ -117,7 +117,7 @@ final class SQLPrompt {
     }
 }
 
-/// Reads lines: at a terminal with editing and history, where a library for that is at hand.
+/// Reads lines; at a terminal with editing and history, if a library for that is installed.
 @safe final class LineReader {
     private typealias Read = @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
     private typealias Note = @convention(c) (UnsafePointer<CChar>?) -> CInt
@@ -129,7 +129,7 @@ final class SQLPrompt {
         unsafe editing = isatty(0) == 1 && isatty(1) == 1 ? Self.editLine() : nil
     }
 
-    /// The library with which Debian's sqlite3 is edited; it is looked for when it is needed, and nothing lacks without it.
+    /// The line editor of Debian's sqlite3, loaded when needed; everything else works without it.
     private static func editLine() -> (read: Read, note: Note)? {
         guard let library = unsafe dlopen("libedit.so.2", RTLD_NOW), let read = unsafe dlsym(library, "readline"),
             let note = unsafe dlsym(library, "add_history")
@@ -137,7 +137,7 @@ final class SQLPrompt {
         return unsafe (unsafeBitCast(read, to: Read.self), unsafeBitCast(note, to: Note.self))
     }
 
-    /// Nil after the last one.
+    /// Nil at the end of the input.
     func next(_ prompt: String) -> String? {
         guard let editing = unsafe editing else {
             if isTerminal { StandardOutput.rawError(prompt) }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Runs this program in a separate process, for work that may crash: reading a damaged file through the store can.
+/// Runs this program in a separate process for work that may crash, as reading a damaged file through the store may.
 ///
-/// The child writes its progress as lines to a pipe and its findings as usual; the parent survives whatever happens.
+/// The child writes its progress as lines to a pipe, and its findings as usual; the parent survives any crash.
 struct GuardedChild {
     /// How a child ended.
     enum End {
         case exited(Int32)
         case crashed(signal: Int32)
-        /// It made no progress for so long that it was killed.
+        /// It was killed because it made no progress for too long.
         case hung
     }
 
-    /// The environment's name for the descriptor that a child writes its progress to.
+    /// The environment variable with the descriptor for a child's progress.
     static let progressVariable = "MESHLEDGER_PROGRESS_FD"
     /// How long a child may go without progress, in seconds.
     static let patienceVariable = "MESHLEDGER_PATIENCE"
     private static let standardPatience = 120.0
 
-    /// Runs this program with `arguments`. The child's output is held back until it has ended, since a crash may leave half a line.
+    /// Runs this program with `arguments`. The child's output is held back until it ends, since a crash may leave half a line.
     ///
     /// - Parameter progress: receives each line of progress.
     static func run(
@@ -27,7 +27,7 @@ struct GuardedChild {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = arguments
-        // The current folder may be closed to the user of this process: no process can be started there.
+        // The user of this process may have no access to the current folder, where no process could be started then.
         if unsafe access(".", X_OK) != 0 { process.currentDirectoryURL = URL(fileURLWithPath: "/") }
         var environment = ProcessInfo.processInfo.environment
         let patience = environment[patienceVariable].flatMap { Double($0) } ?? standardPatience
@@ -37,13 +37,13 @@ struct GuardedChild {
         let (output, errors, news) = (Pipe(), Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        // The child needs no input; its standard input is the pipe that it writes its progress to.
+        // The child needs no input, so its standard input is the pipe for its progress.
         process.standardInput = news.fileHandleForWriting
         try process.run()
-        try? news.fileHandleForWriting.close()  // the child has a copy; without this its end would never be seen
+        try? news.fileHandleForWriting.close()  // the child has a copy; unless this one is closed, the pipe never ends
         var pipes = [output, errors, news].map { ChildPipe($0) }
         var (lastNews, isHung) = (ContinuousClock.now, false)
-        // By this thread alone: where the process may have no more threads, one that is to read would never begin.
+        // Read on this thread: if the process may have no more threads, another one would never start.
         while pipes.contains(where: \.isOpen) {
             ChildPipe.wait(for: &pipes, milliseconds: 100)
             for line in pipes[2].takeLines() {
@@ -62,7 +62,7 @@ struct GuardedChild {
         return (end, pipes[0].text, pipes[1].text)
     }
 
-    /// Ends this process, a child, when its progress is no longer read because its parent was killed, whatever it is doing then, even in the middle of
+    /// Ends this child process when its progress is no longer read because its parent was killed, whatever it is doing, even in the middle of
     /// a damaged file.
     static func endWithParent() {
         guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }
@@ -81,7 +81,7 @@ struct GuardedChild {
     }
 }
 
-/// What a child writes to a pipe.
+/// The output of a child in a pipe.
 private struct ChildPipe {
     private let handle: FileHandle
     private var bytes: [UInt8] = []
@@ -98,7 +98,7 @@ private struct ChildPipe {
         return bytes[..<end].split(separator: 10, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Reads what there is, waiting for so long at most.
+    /// Reads what is available, waiting up to a time limit.
     static func wait(for pipes: inout [ChildPipe], milliseconds: Int32) {
         let open = pipes.indices.filter { pipes[$0].isOpen }
         var requests = open.map { pollfd(fd: pipes[$0].handle.fileDescriptor, events: Int16(POLLIN), revents: 0) }

@@ -82,7 +82,7 @@ struct VerifyCommand: AsyncParsableCommand {
         "\(path): \(what): no event is damaged, but the views are; rebuild them with `meshledger view rebuild`"
     }
 
-    /// Lists the losses, found without the store, and what to do.
+    /// Lists the losses, which it finds without the store, and what to do.
     private func tellLosses() throws -> Never {
         let output = StandardOutput()
         SalvageCommand.tell(try EventLog.survey(ledger.path), output)
@@ -98,7 +98,7 @@ enum VerifyNews: Equatable {
     case progress(done: UInt64, total: UInt64)
     /// It is reading the log.
     case log
-    /// The log is checked; it is reading the views.
+    /// It has checked the log and is reading the views.
     case views
     /// The log cannot even be opened.
     case corrupt
@@ -149,7 +149,7 @@ extension VerifyCommand {
         }
     }
 
-    /// Views that are not built have seen nothing.
+    /// Views that are not built have no events to check.
     private func problemsOfViews() async throws -> [String] {
         do throws(LedgerError) {
             var options = CustomViews.options(access: .readOnly)
@@ -159,7 +159,7 @@ extension VerifyCommand {
             var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
             if holdErased {
                 problems.append(
-                    "the views were made before the last erasure and hold what was erased; `meshledger view rebuild` builds them again"
+                    "the views were built before the last erasure and contain what was erased; `meshledger view rebuild` builds them again"
                 )
             }
             if let problem = ledger.keysProblem { problems.append("\(problem); the rest was checked without keys") }

@@ -8,21 +8,22 @@ struct RowSelection: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows for which it holds; =, !=, <, <=, >, >=, ~ (contains). Several must all hold.", valueName: "column=value"),
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
         completion: NameCompletion.conditions)
     var conditions: [RowCondition] = []
     @Option(
         help: ArgumentHelp(
-            "Only rows that have related ones by this relation, or so many: positions, positions>=5.", valueName: "relation"))
+            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
     var having: [RelationAmount] = []
-    @Option(help: ArgumentHelp("Only rows without related ones by this relation.", valueName: "relation")) var lacking: [String] =
+    @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
         []
 
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
 
     /// The query, and the conditions that it cannot express.
     ///
-    /// - Returns: besides, what throws where a condition could not be compared with what it names.
+    /// - Returns: also a check that throws if a condition could not be compared with its column.
     func query<Row: QueryRow>(
         _ rows: Row.Type, in ledger: Ledger
     ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool], check: () throws -> Void) {
@@ -33,7 +34,7 @@ struct RowSelection: ParsableArguments {
             let wanted = GenericCell.plain(condition.column)
             let shown = listed.first { GenericCell.plain($0.name) == wanted }
             let declared = Row.columns.first { GenericCell.plain($0.name) == wanted }
-            // What only lists have, and names that differ from those that are stored.
+            // Columns that only lists have, or that show names instead of the stored values.
             if let shown, declared == nil || shown.names != nil {
                 let tests = try RowTests([condition], [shown], in: ledger)
                 others.append(tests)
@@ -44,7 +45,7 @@ struct RowSelection: ParsableArguments {
             let names = condition.isAboutNames ? GenericCell.names(column.name, of: rows) : nil
             let number = try names?.number(of: condition.text, in: GenericCell.name(column.name))
             let value = try number.map(String.init) ?? condition.value(column.kind, in: ledger)
-            // Values that are displayed in other units than they are stored in are compared as displayed.
+            // Values that are displayed in other units than stored are compared as displayed.
             if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
                 parts.append(part)
             } else {
@@ -85,7 +86,7 @@ struct RowSelection: ParsableArguments {
         return try find(related)
     }
 
-    /// One that is stored.
+    /// A stored column.
     static func column<Row: QueryRow>(_ name: String, of rows: Row.Type) throws -> RowColumn<Row> {
         let wanted = GenericCell.plain(name)
         if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
@@ -99,7 +100,7 @@ struct RowSelection: ParsableArguments {
     }
 }
 
-/// A relation, and how many rows it must lead to: `positions`, `positions>=5`, `positions=0`.
+/// A relation, and the required number of related rows: `positions`, `positions>=5`, `positions=0`.
 struct RelationAmount: ExpressibleByArgument {
     let relation: String
     let count: ClosedRange<Int>

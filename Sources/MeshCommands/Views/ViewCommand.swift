@@ -49,7 +49,7 @@ struct ViewListCommand: AsyncParsableCommand {
 
 struct ViewDigestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "digest", abstract: "A hash of each view's checkpoint and rows: equal after any rebuild of the same log.")
+        commandName: "digest", abstract: "A hash of each view's checkpoint and rows, equal after any rebuild of the same log.")
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

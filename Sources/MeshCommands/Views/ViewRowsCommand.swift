@@ -7,7 +7,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "The rows of any view, with all of their columns.",
         discussion: """
-            Columns that lists and exports have come first, with the same names and values, then all other properties.
+            The columns of lists and exports come first, with the same names and values, then all other properties.
 
               meshledger view
               meshledger view positions --where 'node=!19025c00' --where 'time>=yesterday' --sort time --reverse --limit 5
@@ -31,15 +31,15 @@ struct ViewRowsCommand: AsyncParsableCommand {
         name: .customLong("columns"), help: ArgumentHelp("Only these columns, in this order.", valueName: "names"),
         completion: NameCompletion.columns)
     var names: String?
-    @Flag(help: "Only what is stored, under its own name, and enumerations as numbers.") var raw = false
+    @Flag(help: "Only stored columns, under their own names, and enumerations as numbers.") var raw = false
     @Option(
-        help: ArgumentHelp("In the order of this column, instead of the key's.", valueName: "column"),
+        help: ArgumentHelp("Sort by this column instead of the key.", valueName: "column"),
         completion: NameCompletion.columns)
     var sort: String?
-    @Flag(help: "In the reverse order.") var reverse = false
+    @Flag(help: "Reverse the order.") var reverse = false
     @Flag(help: "Archived ones, too.") var archived = false
     @Option(parsing: .unconditional, help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Rows to leave out first.", valueName: "count")) var offset = 0
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many rows to skip.", valueName: "count")) var offset = 0
 
     func validate() throws {
         try PageOptions.check(limit: limit, offset: offset)
@@ -70,7 +70,7 @@ struct ViewRowsCommand: AsyncParsableCommand {
 
     private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
         guard let ledger = ledgers.first else { return }
-        // Of several ledgers, only what a row itself has.
+        // For several ledgers, only the row's own columns.
         let columns =
             raw || !also.isEmpty
             ? GenericCell.columns(of: Row.columns, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)

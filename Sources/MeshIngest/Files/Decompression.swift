@@ -2,7 +2,7 @@ import CZlib
 import CZstd
 import Foundation
 
-/// How a file is compressed, which its first bytes say.
+/// How a file is compressed, according to its first bytes.
 enum Compression: CaseIterable {
     case gzip, zstd, xz, bzip2, zip
 
@@ -24,7 +24,7 @@ enum Compression: CaseIterable {
         }
     }
 
-    /// Nil for one that cannot be read here.
+    /// Nil for a compression that is not supported.
     func decompressor() -> (any Decompressor)? {
         switch self {
         case .gzip: GzipDecompressor()
@@ -39,13 +39,13 @@ protocol Decompressor: AnyObject {
     /// Whether nothing has been read, or the last part of the stream is complete.
     var isAtEnd: Bool { get }
 
-    /// Decompresses all of `input`, and hands on what comes out, a buffer at a time.
+    /// Decompresses all of `input`, and passes on the result a buffer at a time.
     ///
-    /// - Returns: false where the bytes are damaged
+    /// - Returns: false if the bytes are damaged
     func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> Bool
 }
 
-/// Members of gzip, one after the other.
+/// The members of a gzip file, one after the other.
 ///
 /// Safe: the stream is private, ends with the object, and points at buffers only during a call.
 @safe final class GzipDecompressor: Decompressor {
@@ -55,7 +55,7 @@ protocol Decompressor: AnyObject {
     private(set) var isAtEnd = true
 
     init() {
-        let windowAndHeader: Int32 = 15 + 16  // the largest window, and gzip's header rather than zlib's
+        let windowAndHeader: Int32 = 15 + 16  // the largest window, with gzip's header instead of zlib's
         isReady = unsafe inflateInit2_(&stream, windowAndHeader, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
@@ -85,7 +85,7 @@ protocol Decompressor: AnyObject {
     }
 }
 
-/// Frames of zstd, one after the other.
+/// The frames of a zstd file, one after the other.
 ///
 /// Safe: the context is private and ends with the object.
 @safe final class ZstdFrames: Decompressor {
@@ -118,7 +118,7 @@ protocol Decompressor: AnyObject {
     }
 }
 
-/// What a compressed file holds, in a file without a name: it is read like any other, and read on where an earlier import of it ended.
+/// Decompresses a file into an unnamed one, which is read like any other, from where an earlier import ended.
 enum DecompressedFile {
     private static let chunkSize = 1 << 18
 

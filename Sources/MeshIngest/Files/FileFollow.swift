@@ -3,10 +3,10 @@ import Foundation
 import MeshLedger
 import Synchronization
 
-/// Imports a file as it grows, and goes on with its successor when it is rotated.
+/// Imports a file as it grows, and continues with its successor when it is rotated.
 ///
-/// A file that was renamed or removed is read to its end first; one that was emptied is read from its beginning. What was imported before, by
-/// this or by `FileImport`, is not imported again.
+/// A file that was renamed or removed is first read to its end; one that was emptied is read from its beginning. What an earlier run of
+/// this or of `FileImport` has imported is not imported again.
 public final class FileFollow: LiveSource {
     private static let check_ms = 200
 
@@ -16,7 +16,7 @@ public final class FileFollow: LiveSource {
     private let options: ImportOptions
     private let board: SourceBoard
 
-    /// - Parameter report: told what happens, with one line for people
+    /// - Parameter report: receives each change of state, with one line for people
     public init(
         _ path: String, into target: IngestTarget, options: ImportOptions = ImportOptions(),
         report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
@@ -25,7 +25,7 @@ public final class FileFollow: LiveSource {
         self.path = path
         self.options = options
         board = SourceBoard(name, report: report)
-        // Flushing after each addition would be a commit of all views for a line.
+        // Flushing after each addition would commit all views for a single line.
         self.target = target
     }
 
@@ -66,7 +66,7 @@ public final class FileFollow: LiveSource {
                 board.enter(.live, "following \(path)")
                 current = file
             }
-            try? await Task.sleep(for: .milliseconds(Self.check_ms))  // cancelled: the loop ends
+            try? await Task.sleep(for: .milliseconds(Self.check_ms))  // if cancelled, the loop ends
         }
         if let current { try await take(current, isComplete: false) }
     }
@@ -82,20 +82,20 @@ public final class FileFollow: LiveSource {
             board.received(report.eventCount)
             board.stored(report.eventCount)
         } catch {
-            // Its first bytes may not say yet what it is.
+            // Its first bytes may not reveal the format yet.
             if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
             throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
         }
     }
 }
 
-/// An open file, which stays readable when its name is given to another one.
+/// An open file, which stays readable when another file takes its name.
 private struct FollowedFile {
     private let handle: FileHandle
     private let identity: (device: UInt64, node: UInt64)
     private(set) var size = 0
 
-    /// - Returns: nil while there is no such file.
+    /// - Returns: nil if the file does not exist.
     init?(_ path: String) throws(IngestError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -107,13 +107,13 @@ private struct FollowedFile {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw IngestError(.wrongFormat, subject: path, reason: "this is no file; only files can be followed")
+            throw IngestError(.wrongFormat, subject: path, reason: "this is not a file; only files can be followed")
         }
         identity = (UInt64(facts.st_dev), UInt64(facts.st_ino))
         size = Int(facts.st_size)
     }
 
-    /// Leads to the open file, whatever is at its name now.
+    /// A path to the open file, whatever now has its name.
     var path: String { "/proc/self/fd/\(handle.fileDescriptor)" }
 
     mutating func hasChanged() -> Bool {
@@ -123,7 +123,7 @@ private struct FollowedFile {
         return Int(facts.st_size) != size
     }
 
-    /// Whether another file is at the path, or none.
+    /// Whether the path now has another file, or none.
     func isReplaced(at path: String) -> Bool {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return errno == ENOENT }

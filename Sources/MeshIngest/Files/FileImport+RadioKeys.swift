@@ -3,7 +3,7 @@ import Foundation
 extension FileImport {
     /// The channel keys that radios report anywhere in the file, including parts that earlier imports have read. Nothing is stored.
     ///
-    /// - Throws: `IngestError` where the file cannot be read; standard input, which cannot be read twice, has no keys
+    /// - Throws: `IngestError` if the file cannot be read; standard input, which cannot be read twice, has no keys
     public func radioKeys() async throws(IngestError) -> RadioKeys {
         let file = try InputFile(path)
         var keys = RadioKeys()

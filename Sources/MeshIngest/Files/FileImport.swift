@@ -6,10 +6,10 @@ import Foundation
 /// ```swift
 /// let report = try await FileImport("capture.base64", into: target).run { print($0.eventCount) }
 /// ```
-/// Events and the mark of how far the file was read are stored in the same transaction: a file that is imported twice, renamed or grown adds
-/// nothing twice, and an import that was killed continues where it was. Memory does not grow with the file.
+/// Events are stored in the same transaction as the mark of how far the file was read: a file that is imported twice, renamed or grown adds
+/// nothing twice, and a killed import continues where it stopped. Memory does not grow with the file.
 ///
-/// A damaged line or frame becomes an event, with its text kept as unreadable. A file of another format is refused before anything is
+/// A damaged line or frame becomes an event whose text is kept as unreadable. A file of another format is refused before anything is
 /// stored. `-` is standard input: it is read to its end and has no mark.
 public struct FileImport: Sendable {
     let path: String
@@ -25,7 +25,7 @@ public struct FileImport: Sendable {
     /// Imports the new part. When the task is cancelled, it stores what it has read and returns; the views are flushed in any case.
     ///
     /// - Parameter progress: called after appends, at most once in `progressIntervalSeconds`, and at the end
-    /// - Throws: `IngestError`; what was stored before stays, with its mark
+    /// - Throws: `IngestError`; what was stored before remains, with its mark
     public func run(progress: (@Sendable (ImportProgress) -> Void)? = nil) async throws(IngestError) -> ImportReport {
         let file = try InputFile(path)
         let isComplete = options.isComplete || file.size == nil

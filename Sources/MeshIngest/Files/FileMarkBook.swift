@@ -15,7 +15,7 @@ struct FileMarkBook {
     struct Place {
         var key: String
         var mark: FileMark?
-        /// What is stored there now.
+        /// The mark stored there now.
         var stored: [UInt8]?
     }
 

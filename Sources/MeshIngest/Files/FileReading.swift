@@ -34,9 +34,9 @@ struct FileReading {
         cutter = format.cutter(isComplete: isComplete, isInsideLine: isInsideLine)
     }
 
-    /// Reads to the end, or until it is stopped or the batches are no longer taken, and closes the handoff.
+    /// Reads to the end, or until it is stopped or batches are no longer taken, and then closes the handoff.
     ///
-    /// - Parameter first: bytes of a pipe that were read to find out its format
+    /// - Parameter first: bytes of a pipe that were read to detect its format
     mutating func run(first: [UInt8]) {
         do throws(IngestError) {
             try readAll(first)

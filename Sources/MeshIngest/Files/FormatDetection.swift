@@ -87,7 +87,7 @@ enum FormatDetection {
     private static func compressed(_ kind: Compression, _ path: String) -> IngestError {
         IngestError(
             .wrongFormat, subject: path,
-            reason: "this is compressed (\(kind)); decompress it first, or pipe what is inside to `meshledger import -`")
+            reason: "this is compressed (\(kind)); decompress it first, or pipe its content to `meshledger import -`")
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }

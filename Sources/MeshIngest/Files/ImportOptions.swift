@@ -2,7 +2,7 @@
 public struct ImportOptions: Sendable {
     /// The file's format; nil to detect it.
     public var format: ImportFormat?
-    /// Whether the file is known to be complete: a truncated last line or frame is then kept as unreadable, not left for later.
+    /// Whether the file is known to be complete: a truncated last line or frame is then kept as unreadable instead of left for later.
     public var isComplete = false
     /// The name of the source; nil for `file:` and the file's name.
     public var sourceName: String?

@@ -24,15 +24,15 @@ public struct ImportReport: Sendable {
     /// The format; nil for an empty file.
     public var format: ImportFormat?
     public var sourceName: String
-    /// Events appended by this import, the unreadable ones among them.
+    /// Events appended by this import, including unreadable ones.
     public var eventCount = 0
     /// The first and the last of them.
     public var sequences: ClosedRange<EventSequence>?
-    /// How many lines or frames were kept as unreadable text, each in one event or, where it is long, in several.
+    /// How many lines or frames were kept as unreadable text, each in one event, or in several if it is long.
     public var unreadableCount = 0
     /// The first of them.
     public var problems: [Problem] = []
-    /// Where this import began: above 0 when an earlier one had imported what is before.
+    /// Where this import began: above 0 if an earlier one had imported the bytes before.
     public var startOffset = 0
     /// The first byte not imported.
     public var endOffset = 0

@@ -10,7 +10,7 @@ struct ImportRun {
     let target: IngestTarget
     /// The key of the file's mark; nil for pipes.
     private let key: String?
-    /// What is stored there now, unless another import of the file changes it.
+    /// The mark stored there now, unless another import of the file changes it.
     private var stored: SourceCursor.Stored
     let format: ImportFormat
     let progress: (@Sendable (ImportProgress) -> Void)?
@@ -119,12 +119,12 @@ struct ImportRun {
                 throw IngestError(
                     .busy, subject: file.path,
                     reason:
-                        "another process is importing this file, too; what both have read was stored once, import it again later"
+                        "another process is importing this file, too; what both have read was stored once; import it again later"
                 )
             }
             throw IngestError(
                 ledger: error, subject: file.path,
-                reason: "the ledger did not take the events behind byte \(report.endOffset); the next import continues there")
+                reason: "the ledger did not accept the events behind byte \(report.endOffset); the next import continues there")
         }
     }
 

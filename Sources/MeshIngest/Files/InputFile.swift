@@ -8,7 +8,7 @@ final class InputFile: Sendable {
     /// Size in bytes when it was opened; nil for pipes and devices, which cannot be resumed.
     let size: Int?
     private let descriptor: Int32
-    /// What a pipe brings, decompressed; unused for files.
+    /// The decompressed content of a pipe; unused for files.
     private let pipe = Mutex(PipeContent())
 
     /// Opens `path`, `-` being standard input.
@@ -17,7 +17,7 @@ final class InputFile: Sendable {
         let isStandardInput = path == "-"
         var descriptor = isStandardInput ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.cannotOpen(path, errno) }
-        // Only the opening does not wait for the other end of a pipe, where no signal would end it; reading waits, as long as it is not cancelled.
+        // Opening does not wait for the other end of a pipe, since no signal would end that wait; reading waits until it is cancelled.
         if !isStandardInput { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else {
@@ -41,7 +41,7 @@ final class InputFile: Sendable {
         self.descriptor = descriptor
     }
 
-    /// A file with what is inside a compressed one; nil where it is not compressed, or in a way that cannot be read.
+    /// A file with the content of a compressed one; nil if it is not compressed, or not in a supported way.
     private static func decompressed(_ path: String, _ descriptor: Int32) throws(IngestError) -> Int32? {
         var head = [UInt8](repeating: 0, count: 8)
         let count = unsafe pread(descriptor, &head, head.count, 0)
@@ -118,7 +118,7 @@ final class InputFile: Sendable {
         return count > 0 || count < 0 && errno != EINTR
     }
 
-    /// Without opening it: that would wait for the other end of a pipe, and take it away from its reader.
+    /// It does not open the path: that would wait for the other end of a pipe, and take it away from its reader.
     static func requireReadable(_ path: String) throws(IngestError) {
         guard unsafe access(path, R_OK) == 0 else { throw cannotOpen(path, errno) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What came through a pipe: as it is, or what is inside where its first bytes say that it is compressed.
+/// The content of a pipe, decompressed if its first bytes say that it is compressed.
 struct PipeContent {
     private enum Form {
         case unknown
@@ -8,9 +8,9 @@ struct PipeContent {
         case compressed(any Decompressor)
     }
 
-    /// Decompressed at once, in bytes: little may become much.
+    /// How many bytes are decompressed at once, since a little input may expand to a lot.
     private static let portion = 1_024
-    /// What tells how it is compressed, in bytes.
+    /// How many bytes reveal the compression.
     private static let headSize = 8
 
     private var form = Form.unknown
@@ -20,7 +20,7 @@ struct PipeContent {
     /// Decompressed, but not taken yet.
     private var ready: [UInt8] = []
     private var taken = 0
-    /// Whether the pipe has ended and all of it was taken.
+    /// Whether the pipe has ended and everything was taken.
     var isAtEnd: Bool { hasEnded && rawStart == raw.count && taken == ready.count }
     private var hasEnded = false
 
@@ -28,7 +28,7 @@ struct PipeContent {
         if rawStart == raw.count { (raw, rawStart) = (bytes, 0) } else { raw += bytes }
     }
 
-    /// - Throws: `.wrongFormat` where a compressed stream is cut short.
+    /// - Throws: `.wrongFormat` if a compressed stream is cut short.
     mutating func end(_ path: String) throws(IngestError) {
         hasEnded = true
         if case .unknown = form { recognise() }
@@ -40,7 +40,7 @@ struct PipeContent {
         throw IngestError(.wrongFormat, subject: path, reason: "its compressed bytes end too early: the stream is cut short")
     }
 
-    /// Up to so many bytes; none where more must be read first, or at the end.
+    /// Up to this many bytes; none if more must be read first, or at the end.
     mutating func next(_ count: Int, _ path: String) throws(IngestError) -> [UInt8] {
         if case .unknown = form {
             guard raw.count >= Self.headSize || hasEnded else { return [] }

@@ -2,10 +2,10 @@ import EventLog
 import Foundation
 public import MeshLedger
 
-/// Imports the recordings of other ledgers, and again whenever one is written anew with more events.
+/// Imports recordings of other ledgers, and imports each again when it is rewritten with more events.
 ///
-/// The path is a recording, or a folder whose files are recordings; what is none is left alone until it changes. An import adds only what the ledger lacks, so
-/// nothing comes twice. A recording that is still being copied is cut short: it is tried again when it has grown.
+/// The path is a recording, or a folder of recordings; other files are ignored until they change. An import adds only events that the ledger lacks, so
+/// nothing is added twice. A recording that is still being copied is incomplete; it is tried again when it has grown.
 public final class RecordingFollow: LiveSource {
     private static let check_ms = 1_000
     private static let full_ms = 10_000
@@ -15,7 +15,7 @@ public final class RecordingFollow: LiveSource {
     private let ledger: Ledger
     private let board: SourceBoard
 
-    /// - Parameter report: told what happens, with one line for people
+    /// - Parameter report: receives each change of state, with one line for people
     public init(
         _ path: String, into ledger: Ledger, report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
     ) {
@@ -52,14 +52,14 @@ public final class RecordingFollow: LiveSource {
                 } catch {
                     if stop.isSet { break }
                     guard isOfTheFile(error) else {
-                        return IngestError(ledger: error, subject: file, reason: "the ledger did not take the recording")
+                        return IngestError(ledger: error, subject: file, reason: "the ledger did not accept the recording")
                     }
                     board.waits("\(error)")
-                    // There may be space later, while another file would be needed for what is damaged.
+                    // There may be space later, but a damaged file has to be replaced.
                     if self.isFull(error) { (seen[file], isFull) = (nil, true) }
                 }
             }
-            try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // cancelled: the loop ends
+            try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // if cancelled, the loop ends
         }
         return nil
     }
@@ -68,7 +68,7 @@ public final class RecordingFollow: LiveSource {
         (error as? EventLogError)?.code ?? ((error as? LedgerError)?.underlying as? EventLogError)?.code
     }
 
-    /// Whether another file would be taken, or the same one at another time.
+    /// Whether a retry may succeed, with this file or a later version of it.
     private func isOfTheFile(_ error: any Error) -> Bool {
         let code = Self.code(error)
         return isFull(error) || code.map { [.corrupt, .notARecording, .forked, .permission, .missing].contains($0) } ?? false
@@ -94,10 +94,10 @@ public final class RecordingFollow: LiveSource {
         var changed: [Int]
     }
 
-    /// The path itself where it is a file, else the plain files in it, by name.
+    /// The path itself if it is a file, otherwise the plain files in it, by name.
     private func files() -> [(String, FileState)] {
         if let state = Self.state(of: path) { return [(path, state)] }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it is not there yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it does not exist yet
         return names.sorted().filter { !$0.hasPrefix(".") }.compactMap { name in
             Self.state(of: path + "/" + name).map { (path + "/" + name, $0) }
         }

@@ -2,7 +2,7 @@ import EventLog
 
 /// Reads instants as ISO 8601 in UTC with microseconds, `2026-01-31T10:15:00.250000Z`.
 enum InstantText {
-    /// Microseconds since 1970, or nil where `text` is not such an instant. The fraction is optional and has one to six digits.
+    /// Microseconds since 1970, or nil if `text` is not such an instant. The fraction is optional and has one to six digits.
     static func microseconds(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]
         guard let year = number(&rest, 4), mark(&rest, "-"), let month = number(&rest, 2), mark(&rest, "-"),

@@ -9,8 +9,8 @@ import Meshtastic
 /// ```
 ///
 /// `arrival` is the origin's clock, in ISO 8601 or microseconds since 1970. `reception` is `live` (received when it arrived), a time, or
-/// null if it was not recorded. `encoding` is a name below or a number. `masked` is true where a radio's secrets were zeroed, `erased` where
-/// the payload is gone for good; such an event is imported as a gap.
+/// null if it was not recorded. `encoding` is a name below or a number. `masked` is true if a radio's secrets were zeroed, `erased` if
+/// the payload was erased; such an event is imported as a gap.
 /// Imported events keep the reception time of the original ledger: an event that was live there is recorded here.
 public enum LedgerLine {
     /// Appends the line of one event, with its line feed, to `text`.

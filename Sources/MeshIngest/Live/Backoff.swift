@@ -1,5 +1,5 @@
-/// How long a source waits before it connects again: 1 s, 2 s, 4 s and so on up to 60 s, each a fifth shorter or longer by chance, so that
-/// those who lost the same peer do not return at the same moment.
+/// How long a source waits before it reconnects: 1 s, 2 s, 4 s and so on up to 60 s, each randomly up to a fifth shorter or longer, so that
+/// clients that lost the same peer do not all return at the same moment.
 struct Backoff: Sendable {
     var first_s = 1.0
     var longest_s = 60.0
@@ -14,6 +14,6 @@ struct Backoff: Sendable {
         return min(wait_s * Double.random(in: 0.8...1.2), longest_s)
     }
 
-    /// A connection that worked: the next wait is the shortest.
+    /// A connection worked, so the next wait is the shortest.
     mutating func reset() { next_s = 0 }
 }

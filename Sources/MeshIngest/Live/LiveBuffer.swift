@@ -2,14 +2,14 @@ import EventLog
 import Meshtastic
 import Synchronization
 
-/// What a live source has received and the log has not stored yet: 8 MB at most.
+/// Holds what a live source has received and the log has not stored yet, up to 8 MB.
 ///
-/// A source whose peer waits when nobody reads (TCP, serial, a file) puts and waits for space; a source whose peer does not (UDP) offers, and what
-/// finds no space is counted: the next thing that is taken then is a gap that says how many were lost.
+/// A source whose peer waits when it is not read (TCP, serial, a file) calls `put`, which waits for space; one whose peer does not wait (UDP) calls `offer`,
+/// which counts what finds no space: the next record taken is then a gap with the number of lost ones.
 ///
-/// One task puts or offers, one takes. Synchronization: everything is behind the mutex; continuations are resumed outside of it.
+/// One task puts or offers, and one takes. Synchronization: the mutex guards everything; continuations are resumed outside of it.
 final class LiveBuffer: Sendable {
-    /// How many bytes may wait or be under way to the log.
+    /// How many bytes may wait or be on their way to the log.
     static let byteLimit = 8 << 20
 
     private struct State {
@@ -20,7 +20,7 @@ final class LiveBuffer: Sendable {
         var isClosed = false
         var isRefused = false
         var gap: Gap?
-        /// When the oldest record arrived of those that are taken, and of those that wait.
+        /// The arrival time of the oldest record among those taken, and among those waiting.
         var takenSince: ContinuousClock.Instant?
         var waitingSince: ContinuousClock.Instant?
         var taker: CheckedContinuation<[IngestRecord]?, Never>?
@@ -35,10 +35,10 @@ final class LiveBuffer: Sendable {
 
     init(byteLimit: Int = LiveBuffer.byteLimit) { self.byteLimit = byteLimit }
 
-    /// What a record takes here.
+    /// The memory that a record takes here.
     static func size(_ record: IngestRecord) -> Int { record.payload.count + MemoryLayout<IngestRecord>.stride }
 
-    /// Adds records, waiting while there is no space. False when nothing is taken any more.
+    /// Adds records, waiting while there is no space. False if the taker has stopped.
     func put(_ records: [IngestRecord]) async -> Bool {
         guard !records.isEmpty else { return state.withLock { !$0.isRefused } }
         let size = records.reduce(0) { $0 + Self.size($1) }
@@ -64,7 +64,7 @@ final class LiveBuffer: Sendable {
         }
     }
 
-    /// Adds a record, or counts it as lost where there is no space.
+    /// Adds a record, or counts it as lost if there is no space.
     ///
     /// - Returns: whether it was added.
     func offer(_ record: IngestRecord, lossReason: String) -> Bool {
@@ -82,19 +82,19 @@ final class LiveBuffer: Sendable {
         return isAdded
     }
 
-    /// Counts records that were lost before they came here.
+    /// Counts records that were lost before they reached the buffer.
     func lost(_ count: UInt64, reason: String) {
         state.withLock { lose(count, reason, &$0) }
         hand()
     }
 
-    /// The end of the records.
+    /// Signals the end of the records.
     func close() {
         state.withLock { $0.isClosed = true }
         hand()
     }
 
-    /// Everything that waits, or nil at the end. The caller settles it before it takes again.
+    /// Takes all waiting records; nil at the end. The caller settles them before it takes again.
     func takeAll() async -> [IngestRecord]? {
         await withCheckedContinuation { continuation in
             state.withLock { $0.taker = continuation }
@@ -102,7 +102,7 @@ final class LiveBuffer: Sendable {
         }
     }
 
-    /// What was taken is stored.
+    /// Signals that the taken records are stored.
     func settle() {
         wake { state in
             (state.isTaken, state.takenBytes, state.takenSince) = (false, 0, nil)
@@ -110,10 +110,10 @@ final class LiveBuffer: Sendable {
         hand()
     }
 
-    /// Nothing will be taken any more.
+    /// Signals that no further records will be taken.
     func refuse() { wake { $0.isRefused = true } }
 
-    /// Returns when everything is stored; false when nothing is taken any more.
+    /// Returns once everything is stored; false if the taker has stopped.
     func waitUntilSettled() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
@@ -126,7 +126,7 @@ final class LiveBuffer: Sendable {
         }
     }
 
-    /// For how long the oldest record that is not stored has waited.
+    /// How long the oldest record that is not stored yet has waited.
     var lagSeconds: Double {
         let since = state.withLock { $0.takenSince ?? $0.waitingSince }
         return since.map { $0.duration(to: .now) / .seconds(1) } ?? 0
@@ -157,7 +157,7 @@ final class LiveBuffer: Sendable {
         add([record], Self.size(record), &state)
     }
 
-    /// Changes the state and wakes who waits for it.
+    /// Changes the state and wakes the waiting tasks.
     private func wake(_ change: (inout State) -> Void) {
         let (putter, settlers, isSettled) = state.withLock { state in
             change(&state)
@@ -172,7 +172,7 @@ final class LiveBuffer: Sendable {
         for settler in settlers { settler.resume(returning: isSettled) }
     }
 
-    /// Passes what waits to the taker.
+    /// Passes the waiting records to the taker.
     private func hand() {
         let handed: (CheckedContinuation<[IngestRecord]?, Never>, [IngestRecord]?)? = state.withLock { state in
             guard let taker = state.taker, !state.isTaken else { return nil }

@@ -5,7 +5,7 @@ import Meshtastic
 /// Stores what a live source puts into its buffer.
 struct LiveStore {
     private static let batchLimit = 4_096
-    /// Between attempts to store where the ledger has no space.
+    /// The pause between attempts to store while the ledger has no space.
     private static let pauses_s = 1.0...10.0
 
     let name: String
@@ -15,9 +15,9 @@ struct LiveStore {
     /// Rises with each append.
     var tide: Tide?
 
-    /// Runs a source's work beside its storing. When the task is cancelled, what was received is stored before it returns.
+    /// Runs a source's work while storing what it receives. When the task is cancelled, everything received is stored before it returns.
     ///
-    /// - Parameter work: reads the source and puts what comes into the buffer, until it is cancelled
+    /// - Parameter work: reads the source and puts what arrives into the buffer, until it is cancelled
     func run(_ work: @escaping @Sendable () async throws(IngestError) -> Void) async throws(IngestError) {
         let failure = await withTaskGroup(of: IngestError?.self) { group in
             group.addTask {
@@ -45,13 +45,13 @@ struct LiveStore {
         } catch {
             flushFailure = error
         }
-        // The reason why it ended is reported, not a second one.
+        // Report why it ended, not the error that followed from it.
         guard let failure = failure ?? flushFailure else { return board.enter(.stopped, "stopped") }
         board.fail(failure.description, retrySeconds: nil)
         throw failure
     }
 
-    /// Flushes the views when a connection is lost, after what it brought was stored.
+    /// Flushes the views when a connection is lost, once everything received over it is stored.
     func flushAfterLoss() async {
         guard await buffer.waitUntilSettled() else { return }
         do throws(IngestError) {
@@ -94,7 +94,7 @@ struct LiveStore {
         do {
             _ = try await log.append(events)
         } catch {
-            throw IngestError(ledger: error, subject: name, reason: "the ledger did not take \(events.count) received packets")
+            throw IngestError(ledger: error, subject: name, reason: "the ledger did not accept \(events.count) received packets")
         }
         tide?.rise()
         board.stored(events.count { $0.encoding != .gap })

@@ -1,9 +1,9 @@
 import EventLog
 import Synchronization
 
-/// A log whose appends wait while it has no space, and continue when it has.
+/// A log whose appends wait while it has no space.
 ///
-/// Synchronization: the last notice is behind a mutex.
+/// Synchronization: a mutex guards the last notice.
 final class PatientSink: EventSink {
     private let log: any EventSink
     private let report: @Sendable (SpaceNotice) -> Void
@@ -33,7 +33,7 @@ final class PatientSink: EventSink {
         }
     }
 
-    /// - Throws: when the task is cancelled while there is no space, and at every other failure.
+    /// - Throws: if the task is cancelled while there is no space, and on every other failure.
     private func patiently<Result: Sendable>(
         _ work: @Sendable () async throws(EventLogError) -> Result
     ) async throws(EventLogError) -> Result {
@@ -47,13 +47,13 @@ final class PatientSink: EventSink {
                 guard error.code == .diskFull || error.code == .sizeLimitReached, !Task.isCancelled else { throw error }
                 if isFull.withLock({ isFull in (!isFull, isFull = true).0 }) { report(.full(reason: "\(error)")) }
             }
-            try? await Task.sleep(for: .seconds(pause))  // cancelled: the next attempt is the last
+            try? await Task.sleep(for: .seconds(pause))  // if cancelled, the next attempt is the last
             pause = min(2 * pause, pauses.upperBound)
         }
     }
 }
 
-/// What a log that waits for space tells people.
+/// What a log that waits for space reports to people.
 enum SpaceNotice: Sendable, CustomStringConvertible {
     case full(reason: String)
     case roomAgain

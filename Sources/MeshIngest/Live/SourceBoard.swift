@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 import Synchronization
 
-/// Where a live source keeps what it says about itself.
+/// The status that a live source publishes.
 ///
 /// Synchronization: any thread may write and read.
 final class SourceBoard: Sendable {
@@ -15,7 +15,7 @@ final class SourceBoard: Sendable {
     private let state: Mutex<State>
     private let report: @Sendable (SourceStatus, String) -> Void
 
-    /// - Parameter report: told each change of the state, with one line for people
+    /// - Parameter report: receives each change of state, with one line for people
     init(_ name: String, report: @escaping @Sendable (SourceStatus, String) -> Void) {
         state = Mutex(State(status: SourceStatus(name: name)))
         self.report = report
@@ -51,7 +51,7 @@ final class SourceBoard: Sendable {
         }
     }
 
-    /// It goes on when something outside of it has changed.
+    /// It continues when something outside of it has changed.
     func waits(_ error: String) {
         state.withLock {
             $0.status.lastError = error

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A level that rises, and tasks that wait for that: new events, new answers, a new place in a queue.
+/// A counter that tasks wait on: it rises with new events, new answers or free space in a queue.
 ///
-/// Synchronization: everything is behind the mutex; continuations are resumed outside of it.
+/// Synchronization: the mutex guards everything; continuations are resumed outside of it.
 final class Tide: Sendable {
     private struct State {
         var level: UInt64 = 0
@@ -23,7 +23,7 @@ final class Tide: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns when the level is another one, or the task is cancelled.
+    /// Returns when the level has changed, or the task is cancelled.
     func wait(past level: UInt64) async {
         let number = state.withLock { state in
             state.nextWaiter &+= 1
@@ -43,11 +43,11 @@ final class Tide: Sendable {
         }
     }
 
-    /// The same, but for a time at most.
+    /// The same, with a time limit.
     func wait(past level: UInt64, seconds: Double) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait(past: level) }
-            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }  // cancelled: the other one was first
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }  // if cancelled, the other task was first
             await group.next()
             group.cancelAll()
         }

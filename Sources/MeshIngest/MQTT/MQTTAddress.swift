@@ -32,11 +32,11 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// - Throws: `IngestError` (`badRequest`), which does not repeat the password
     public init(_ text: String) throws(IngestError) {
-        guard let mark = text.firstRange(of: "://") else { throw Self.bad("an address begins with mqtt:// or mqtts://") }
+        guard let mark = text.firstRange(of: "://") else { throw Self.bad("an address must begin with mqtt:// or mqtts://") }
         switch text[..<mark.lowerBound].lowercased() {
         case "mqtt", "tcp": usesTLS = false
         case "mqtts", "ssl": usesTLS = true
-        default: throw Self.bad("an address begins with mqtt:// or mqtts://")
+        default: throw Self.bad("an address must begin with mqtt:// or mqtts://")
         }
         let rest = text[mark.upperBound...]
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -93,7 +93,7 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
                 continue
             }
             guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 else {
-                throw bad("a % in user or password is written %25")
+                throw bad("write a % in the user or password as %25")
             }
             bytes.append(value)
             rest = rest.dropFirst(2)

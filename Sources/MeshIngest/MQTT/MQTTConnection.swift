@@ -9,7 +9,7 @@ final class MQTTConnection: Sendable {
     enum Item: Sendable {
         case deliveries([MosquittoClient.Delivery])
         case connected
-        /// The connection is gone, and its messages are ahead in the queue.
+        /// The connection is gone; its messages are ahead of this in the queue.
         case lost
 
         /// Its approximate size in memory.
@@ -49,10 +49,10 @@ final class MQTTConnection: Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// Why it ended, unless it was stopped.
+    /// Why the connection ended, unless it was stopped.
     var failure: IngestError? { result.withLock { $0 } }
 
-    /// Ends `run` when everything that was read is stored. Does not wait for a thread that still waits for an answer from the network.
+    /// Ends `run` once everything that was read is stored. It does not wait for a thread that is still waiting for the network.
     func stop() {
         stopFlag.set()
         wake()
@@ -233,7 +233,7 @@ final class MQTTConnection: Sendable {
         return .stopped
     }
 
-    /// Waits for the network or the wakeUp, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.
+    /// Waits for the network or the wake-up pipe, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.
     private func turn(_ client: MosquittoClient, mayWrite: Bool, milliseconds: Int32) -> (result: Int32, systemError: Int32) {
         guard client.descriptor != nil else { return (MOSQ_ERR_CONN_LOST.rawValue, 0) }
         let writes = mayWrite && client.wantsWrite

@@ -3,9 +3,9 @@ import Foundation
 
 /// Why a connection failed or was lost.
 ///
-/// Permanent on the first connection are: an unknown host, a refused user or client, a certificate that is not trusted, all subscriptions refused. They need a
-/// person. A broker that does not answer is tried again from the start. Once subscriptions were granted, everything is tried again: brokers are
-/// restarted, and a name server may be away.
+/// Permanent failures of the first connection are an unknown host, a refused user or client, an untrusted certificate, or all subscriptions refused: they
+/// need a person. A broker that does not answer is always tried again. After subscriptions were granted once, every failure is retried, since brokers are
+/// restarted and name servers may be unavailable for a while.
 struct MQTTFailure: Error, Sendable {
     var error: IngestError
     /// Whether retrying the first connection is pointless.
@@ -28,7 +28,7 @@ struct MQTTFailure: Error, Sendable {
             return MQTTFailure(.unreachable, address, "the broker cannot be reached", cause: errorText(systemError))
         case MOSQ_ERR_INVAL.rawValue:
             return MQTTFailure(
-                .badRequest, address, "the address or an option makes no sense to the MQTT library", needsPerson: true)
+                .badRequest, address, "the MQTT library rejects the address or an option", needsPerson: true)
         default:
             let hint = address.usesTLS ? "" : " (does it expect TLS? then the address begins with mqtts://)"
             return MQTTFailure(
@@ -41,7 +41,7 @@ struct MQTTFailure: Error, Sendable {
         MQTTFailure(.unreachable, address, "the connection was lost", cause: cause(result, systemError))
     }
 
-    /// The part of a library result that says more than that the connection is gone.
+    /// The part of a library result that says more than that the connection was lost.
     private static func cause(_ result: Int32, _ systemError: Int32) -> String? {
         switch result {
         case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: nil

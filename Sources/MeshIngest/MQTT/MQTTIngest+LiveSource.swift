@@ -1,5 +1,5 @@
 extension MQTTIngest: LiveSource {
-    /// The broker without user and password, and the topics if they are not the usual ones.
+    /// The broker without user and password, and the topics if they differ from the default.
     public var name: String { address.text }
 
     public var status: SourceStatus {
@@ -13,7 +13,7 @@ extension MQTTIngest: LiveSource {
 }
 
 extension SourceBoard {
-    /// What a notice of a broker's connection says of the state.
+    /// The state that a notice of a broker's connection implies.
     func take(_ notice: MQTTNotice) {
         switch notice {
         case .connecting: enter(.connecting, notice.description)

@@ -12,14 +12,14 @@ import Synchronization
 /// Retained messages and repeated deliveries are ordinary events. Each topic is a separate source, named after broker and topic. With quality
 /// of service 1 a message is acknowledged only when it is on disk, so the broker sends again what a crash lost.
 ///
-/// If the ledger has no space, messages wait until it has, which is reported once; messages that a broker does not keep that long (quality of service 0, or no
-/// session) may be lost with the connection.
+/// If the ledger has no space, messages wait until it has, which is reported once. Messages that the broker does not keep that long (quality of service 0, or
+/// no session) may be lost with the connection.
 ///
 /// A lost connection is restored, after 1 s, then 2 s and so on; see `MQTTFailure` for failures that are not retried. The views are flushed when a connection
 /// is lost and at the end.
 public final class MQTTIngest: Sendable {
     private static let batchLimit = 4_096
-    /// Between attempts to store where the ledger had no space.
+    /// The pause between attempts to store while the ledger has no space.
     private static let longestWait_s = 10.0
 
     private let options: MQTTOptions
@@ -74,7 +74,7 @@ public final class MQTTIngest: Sendable {
             do throws(IngestError) {
                 try await Uncancelled.run { () async throws(IngestError) in try await target.flush(subject) }
             } catch {
-                // The reason why it ended is reported, not a second one.
+                // Report why it ended, not the error that followed from it.
             }
             board.fail(failure.description, retrySeconds: nil)
             throw failure
@@ -106,7 +106,7 @@ public final class MQTTIngest: Sendable {
         var events: [NewEvent] = []
         var came = MQTTStatistics()
         var waiting = 0
-        // Also where the ledger takes no more: what it did not take is then received and not stored.
+        // Also if the ledger accepts no more: messages that it did not accept count as received, not as stored.
         defer { counts.withLock { $0.add(came) } }
         func appendAll() async throws(IngestError) {
             try await append(&events)
@@ -163,7 +163,7 @@ public final class MQTTIngest: Sendable {
         } catch {
             throw IngestError(
                 ledger: error, subject: options.address.text,
-                reason: "the ledger did not take \(batch.count) received messages")
+                reason: "the ledger did not accept \(batch.count) received messages")
         }
     }
 }

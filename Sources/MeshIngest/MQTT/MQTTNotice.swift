@@ -1,18 +1,18 @@
 /// A notice about a connection, for people.
 public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
     case connecting(broker: String)
-    /// The broker has granted the subscriptions: messages come from now on.
+    /// The broker has granted the subscriptions, and messages arrive from now on.
     case subscribed(topics: [String])
     /// The broker refused this one of several subscriptions.
     case refused(topic: String)
-    /// The connection was lost or failed; the next attempt follows after so many seconds.
+    /// The connection was lost or failed; the next attempt follows after this many seconds.
     case lost(reason: String, retrySeconds: Double)
     case disconnected
-    /// The ledger has no space: messages wait until it has, here and at the broker.
+    /// The ledger has no space: messages wait here and at the broker until it has.
     case full(reason: String)
     /// The ledger has space again, and the waiting messages are stored.
     case roomAgain
-    /// A connection was lost, and the views could not be flushed; they follow later.
+    /// A connection was lost, and the views could not be flushed; they catch up later.
     case viewsNotFlushed(reason: String)
 
     public var description: String {
@@ -42,9 +42,9 @@ public struct MQTTStatistics: Sendable, Equatable {
     public var receivedCount = 0
     /// Messages stored as events.
     public var storedCount = 0
-    /// Messages of `/2/stat/` topics, which only state whether a gateway is online and are not stored.
+    /// Messages on `/2/stat/` topics, which only say whether a gateway is online and are not stored.
     public var statusCount = 0
-    /// Messages of topics outside of Meshtastic, not stored.
+    /// Messages on topics outside of Meshtastic, not stored.
     public var foreignCount = 0
     /// Messages longer than 65,535 bytes, replaced by a gap event.
     public var oversizedCount = 0

@@ -29,7 +29,8 @@ public struct MQTTOptions: Sendable {
     public var answerTimeoutSeconds = 20.0
     /// How many messages may wait to be stored before the connection is no longer read.
     public var queueLimit = 65_536
-    /// How many bytes may wait to be stored, or be under way, before the connection is no longer read: the memory of an ingest whose ledger has no space.
+    /// How many bytes may wait to be stored, or be in the process of it, before the connection is no longer read. It bounds memory while the ledger has no
+    /// space.
     public var queueByteLimit = 8 << 20
 
     public init(_ address: MQTTAddress) { self.address = address }

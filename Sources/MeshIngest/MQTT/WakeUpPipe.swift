@@ -2,9 +2,9 @@ import Foundation
 
 /// Wakes a thread that waits in `poll`.
 ///
-/// Any thread may ring; one waits.
+/// Any thread may wake it; one thread waits.
 final class WakeUpPipe: Sendable {
-    /// To be polled for input.
+    /// The descriptor to poll for input.
     let descriptor: Int32
     private let ringer: Int32
 
@@ -25,7 +25,7 @@ final class WakeUpPipe: Sendable {
         close(ringer)
     }
 
-    /// A full pipe is enough of a wake-up.
+    /// If the pipe is full, a wake-up is already pending.
     func ring() {
         var sign: UInt8 = 1
         _ = unsafe write(ringer, &sign, 1)

@@ -1,12 +1,12 @@
 import ProtobufWire
 
-/// What a client of a shared radio says: a ToRadio.
+/// A message from a client of a shared radio: a ToRadio.
 enum ClientMessage: Equatable {
     struct Packet: Equatable {
         var id: UInt32
         /// The MeshPacket, from the radio's own node, as the radio sends it.
         var bytes: [UInt8]
-        /// Whether it changes or reads the settings of a node, or may: what is encrypted cannot be told.
+        /// Whether it changes or reads a node's settings, or might: encrypted ones cannot be checked.
         var isAdmin: Bool
     }
 
@@ -14,7 +14,7 @@ enum ClientMessage: Equatable {
     case heartbeat
     case disconnect
     case packet(Packet)
-    /// Something that is the radio's alone, such as its files; or no message.
+    /// Something that only the radio itself can handle, such as its files; or not a message.
     case other
 
     private static let adminPort: UInt64 = 6
@@ -45,7 +45,7 @@ enum ClientMessage: Equatable {
 
     private static func packet(_ bytes: RawSpan, _ number: UInt32) throws(WireError) -> Packet {
         var writer = WireWriter(capacity: bytes.byteCount + 8)
-        // A radio sends what its client gives it in its own name, whatever the client says.
+        // A radio sends its client's packets under its own number, whatever the client says.
         writer.fixed32(1, number)
         var (id, isDecoded, isAdmin): (UInt32, Bool, Bool) = (0, false, false)
         var reader = WireReader(bytes)

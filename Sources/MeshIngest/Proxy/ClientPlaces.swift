@@ -1,27 +1,27 @@
-/// Where the clients of a shared radio that are away ended in the log, so that they continue there.
+/// The positions in the log at which disconnected clients of a shared radio stopped, so that they can continue there.
 ///
-/// The stream protocol does not say who a client is. It has no name, no node of its own (what it sends goes out from the radio's node), and the nonces of its
-/// questions are constants in the apps and random numbers, new for each connection, in the Python library. So a client is known by the address that it
-/// connects from. Several of one address cannot be told apart: of the places that its clients left, the one that comes back takes the earliest, so that none
-/// misses anything; where they come back in another order than they left in, one gets packets again instead.
+/// The stream protocol does not identify clients. A client has no name and no node (what it sends goes out from the radio's node), and the nonces of its
+/// requests are constants in the apps and random in the Python library. So a client is recognised by the address that it
+/// connects from. Clients with the same address cannot be distinguished: the first to return gets the earliest of their positions, so that none
+/// misses anything; if they return in a different order than they left, one gets some packets twice.
 struct ClientPlaces: Equatable {
     static let mostOfAddress = 64
     static let mostAddresses = 256
     private static let bytesOfPlace = 8
 
-    /// By address, the last event that each of its clients was sent, ascending.
+    /// By address, the last event sent to each of its clients, ascending.
     private(set) var places: [String: [UInt64]] = [:]
 
     init() {}
 
-    /// The place of a client that comes from an address; nil for one that is new.
+    /// The position of a client from an address; nil if it is new.
     mutating func take(_ address: String) -> UInt64? {
         guard var left = places[address], !left.isEmpty else { return nil }
         defer { places[address] = left.isEmpty ? nil : left }
         return left.removeFirst()
     }
 
-    /// Of too many, the earliest is given up.
+    /// If there are too many, the earliest is dropped.
     mutating func leave(_ address: String, at place: UInt64) {
         guard address.utf8.count <= UInt8.max else { return }
         var left = places[address] ?? []
@@ -33,7 +33,7 @@ struct ClientPlaces: Equatable {
         if let oldest { places[oldest.key] = nil }
     }
 
-    /// For each address its length, itself, how many places it has, and these, each as eight bytes, the lowest first.
+    /// For each address: its length, its text, the number of positions, and these, each as eight little-endian bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         for (address, left) in places.sorted(by: { $0.key < $1.key }) {
@@ -47,7 +47,7 @@ struct ClientPlaces: Equatable {
         return bytes
     }
 
-    /// What cannot be read is no place.
+    /// Positions that cannot be read are dropped.
     init(_ bytes: [UInt8]) {
         var rest = bytes[...]
         func take(_ count: Int) -> ArraySlice<UInt8>? {

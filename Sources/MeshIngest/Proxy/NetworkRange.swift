@@ -22,7 +22,7 @@ public struct NetworkRange: Sendable, Hashable {
 
     func contains(_ address: String) -> Bool {
         guard var other = Self.bytes(of: address) else { return false }
-        // An IPv4 address as a socket for both kinds shows it.
+        // An IPv4 address in the form that a dual-stack socket shows.
         if bytes.count == 4, other.count == 16, other.prefix(12).elementsEqual([UInt8](repeating: 0, count: 10) + [0xff, 0xff]) {
             other = Array(other.suffix(4))
         }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// One client of a shared radio.
 ///
-/// Synchronization: what is shared by its reading and its writing task is behind the mutex.
+/// Synchronization: the mutex guards what its reading and its writing task share.
 final class ProxyClient: Sendable {
     private enum Answer {
         case frame([UInt8])
@@ -16,7 +16,7 @@ final class ProxyClient: Sendable {
 
     private struct State {
         var answers: [Answer] = []
-        /// The last event that it was sent; nil until it has asked for the configuration.
+        /// The last event sent to it; nil until it has requested the configuration.
         var place: UInt64?
     }
 
@@ -35,7 +35,7 @@ final class ProxyClient: Sendable {
         (self.radio, self.address, self.mayAdminister) = (radio, address, mayAdminister)
     }
 
-    /// The last event that it was sent; nil for one that never asked for anything, such as a port scanner.
+    /// The last event sent to it; nil for a client that never requested anything, such as a port scanner.
     var place: UInt64? { state.withLock { $0.place } }
 
     func run(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>)
@@ -61,7 +61,7 @@ final class ProxyClient: Sendable {
                     try answer(.frame(FromRadioMessage.queueStatus(result: Self.notAuthorized, packet: packet.id)))
                 case .packet(let packet):
                     await radio.take(packet, from: address) { [weak self] frame in
-                        try? self?.answer(.frame(frame))  // it is about to leave
+                        try? self?.answer(.frame(frame))  // the client is about to leave
                     }
                 case .other: break
                 }
@@ -70,7 +70,7 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
-    /// - Throws: for a client that asks and asks but does not read
+    /// - Throws: if the client keeps sending requests without reading the answers
     private func answer(_ answer: Answer) throws {
         let fits = state.withLock { state in
             state.answers.append(answer)
@@ -117,7 +117,7 @@ final class ProxyClient: Sendable {
         }
     }
 
-    /// The answer to its question, as soon as the radio itself has told everything.
+    /// Answers its request as soon as the radio itself has reported everything.
     private func configuration(_ nonce: UInt32) async throws -> [[UInt8]] {
         while !Task.isCancelled {
             let level = radio.memory.tide.level

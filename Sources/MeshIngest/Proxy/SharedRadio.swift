@@ -6,18 +6,18 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Who may use a shared radio, and where it is offered.
+/// Where a shared radio listens for clients, and who may use it.
 public struct ShareOptions: Sendable, Hashable {
     public var host = "127.0.0.1"
     public var port: UInt16
-    /// From where clients may connect.
+    /// The networks from which clients may connect.
     public var allowed = NetworkRange.loopback
-    /// From where clients may change the radio's settings.
+    /// The networks from which clients may change the radio's settings.
     public var admins: [NetworkRange] = []
 
     public init(port: UInt16) { self.port = port }
 
-    /// `4403`, `0.0.0.0:4403` or `[::]:4403`, as a person writes it.
+    /// Parses `4403`, `0.0.0.0:4403` or `[::]:4403`.
     ///
     /// - Throws: `IngestError` (`badRequest`)
     public init(_ text: String) throws(IngestError) {
@@ -33,17 +33,18 @@ public struct ShareOptions: Sendable, Hashable {
     }
 }
 
-/// A radio that is listened to, and shared: many clients speak to it as if each had it alone.
+/// A radio that many clients use at once, each as if it were the only one.
 ///
-/// The radio has one connection, that of `RadioSource`. A client's questions for configuration and nodes are answered from memory; packets come from the log, each once and in order; a client that reads
-/// slowly or was away continues where it was (see `ClientPlaces`), also when this process was started again meanwhile. After a crash it gets what it was sent in the last
-/// seconds again: a client does not say what it has read. What clients send is stored first and then given to the radio, in order; the radio's answers, an
-/// acknowledgement of the mesh among them, are packets as all others.
+/// The radio has a single connection, that of `RadioSource`. Requests for configuration and nodes are answered from memory; packets come from the log,
+/// each once and in order. A client that reads slowly or was away continues where it stopped (see `ClientPlaces`), even if this process was restarted
+/// in between. After a crash it receives the packets of the last
+/// seconds again, since clients do not say what they have read. What clients send is stored first, then passed to the radio in order; the radio's
+/// answers, including acknowledgements from the mesh, are packets like all others.
 public final class SharedRadio: LiveSource {
     private static let mostClients = 64
-    /// A client that was away gets so many events at most.
+    /// The most events that a client gets that was away.
     private static let longestAbsence: UInt64 = 50_000
-    /// Between two times that the places of clients are stored, if they have changed.
+    /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 5.0
 
     private let radio: RadioSource
@@ -68,9 +69,9 @@ public final class SharedRadio: LiveSource {
     public var status: SourceStatus { radio.status }
     var memory: RadioMemory { radio.memory }
     var outbox: RadioOutbox { radio.outbox }
-    /// Rises with each append, and each answer to a client.
+    /// Rises with each append and each answer to a client.
     var tide: Tide { radio.tide }
-    /// How many clients are connected.
+    /// The number of connected clients.
     public var clientCount: Int { state.withLock { $0.clients.count } }
     /// The number of the radio's source in the log.
     var source: SourceID? { state.withLock { $0.source } }
@@ -99,7 +100,7 @@ public final class SharedRadio: LiveSource {
         if let failure { throw failure }
     }
 
-    /// Reads the places of clients; again and again while the ledger cannot be asked.
+    /// Reads the positions of clients, retrying until the ledger can be read.
     private func begin() async throws {
         let source = try await sink.source(named: name)
         let saved = try await sink.storedCursor(placesKey) ?? []
@@ -109,7 +110,7 @@ public final class SharedRadio: LiveSource {
         }
     }
 
-    /// Stores where the clients are, those that are away and those that are not.
+    /// Stores the positions of all clients, connected or not.
     private func save() async {
         let bytes: [UInt8]? = state.withLock { state in
             var places = state.away
@@ -123,12 +124,12 @@ public final class SharedRadio: LiveSource {
         do throws(EventLogError) {
             _ = try await sink.append([], cursor: SourceCursor(key: placesKey, value: bytes))
         } catch {
-            // Where there is no space, they are stored with the next ones.
+            // If there is no space, they are stored with the next ones.
             state.withLock { $0.saved = [] }
         }
     }
 
-    /// Listens; if the port is taken, tries again.
+    /// Listens, retrying while the port is taken.
     private func serveAgain() async {
         var backoff = Backoff()
         while !Task.isCancelled {
@@ -141,7 +142,7 @@ public final class SharedRadio: LiveSource {
                 radio.board.tell(
                     "clients cannot connect to \(options.host):\(options.port) (\(reason)); trying again in \(Int(wait_s + 0.5)) s"
                 )
-                try? await Task.sleep(for: .seconds(wait_s))  // cancelled: the loop ends
+                try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
             }
         }
     }
@@ -160,7 +161,7 @@ public final class SharedRadio: LiveSource {
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { [self] in
                     while !Task.isCancelled {
-                        try? await Task.sleep(for: .seconds(Self.savingSeconds))  // cancelled: the loop ends
+                        try? await Task.sleep(for: .seconds(Self.savingSeconds))  // if cancelled, the loop ends
                         await save()
                     }
                 }
@@ -173,19 +174,19 @@ public final class SharedRadio: LiveSource {
     private func serve(_ channel: RadioChannel.Channel) async {
         let address = channel.channel.remoteAddress?.ipAddress ?? ""
         guard options.allowed.contains(where: { $0.contains(address) }), let client = enter(address) else {
-            // Closed in another way, the writer that nobody has finished would end the process.
-            try? await channel.executeThenClose { _, _ in }  // it is not let in
+            // Closed in any other way, the unfinished writer would trap and end the process.
+            try? await channel.executeThenClose { _, _ in }  // the client is not let in
             return
         }
         do {
             try await channel.executeThenClose { inbound, outbound in try await client.run(inbound, outbound) }
         } catch {
-            // It has gone; the others do not care.
+            // The client has gone, which does not affect the others.
         }
         leave(client)
     }
 
-    /// - Returns: nil where there are too many clients.
+    /// - Returns: nil if there are too many clients.
     private func enter(_ address: String) -> ProxyClient? {
         let client = ProxyClient(
             self, address: address, mayAdminister: options.admins.contains { $0.contains(address) })
@@ -204,14 +205,14 @@ public final class SharedRadio: LiveSource {
         }
     }
 
-    /// The last event that a client from there has seen: where one of them ended, else the newest.
+    /// The last event that a client from this address has seen: where one of them stopped, otherwise the newest.
     func place(ofClientFrom address: String) -> UInt64 {
         let head = log.head.rawValue
         let place = state.withLock { $0.away.take(address) }
         return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
     }
 
-    /// Stores what a client sends, and gives it to the radio afterwards.
+    /// Stores what a client sends, then passes it to the radio.
     func take(_ packet: ClientMessage.Packet, from address: String, answer: @escaping @Sendable ([UInt8]) -> Void) async {
         do throws(EventLogError) {
             let source = try await sink.source(named: "\(name)/client \(address)")
@@ -222,7 +223,7 @@ public final class SharedRadio: LiveSource {
         }
         tide.rise()
         let item = RadioOutbox.Item(message: ToRadioMessage.packet(packet.bytes), packet: packet.id, answer: answer)
-        // 5 is the radio's own word for a queue that takes no more.
+        // 5 is the code with which a radio reports a full queue.
         if !outbox.put(item) { answer(FromRadioMessage.queueStatus(result: 5, packet: packet.id, free: 0)) }
     }
 }

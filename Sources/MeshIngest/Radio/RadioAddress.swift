@@ -1,15 +1,15 @@
-/// Where a radio is: on the network or at a serial port.
+/// The address of a radio: on the network or at a serial port.
 public enum RadioAddress: Sendable, Hashable {
     /// The port that radios listen on.
     public static let standardPort: UInt16 = 4403
 
     case tcp(host: String, port: UInt16 = standardPort)
     /// - Parameters:
-    ///   - path: the device, best by a name that it keeps, in `/dev/serial/by-id`
-    ///   - raisesDTR: whether DTR is raised, as boards expect from a terminal; some reset when it is
+    ///   - path: the device, preferably by its stable name in `/dev/serial/by-id`
+    ///   - raisesDTR: whether to raise DTR, as boards expect from a terminal; some boards reset then
     case serial(path: String, raisesDTR: Bool = true)
 
-    /// `HOST`, `HOST:PORT` or `[IPv6]:PORT`, as a person writes it.
+    /// Parses `HOST`, `HOST:PORT` or `[IPv6]:PORT`.
     ///
     /// - Throws: `IngestError` (`badRequest`)
     public init(host text: String) throws(IngestError) {
@@ -30,7 +30,7 @@ public enum RadioAddress: Sendable, Hashable {
         self = .tcp(host: String(host), port: port)
     }
 
-    /// As its source is called in the log.
+    /// The name of its source in the log.
     public var text: String {
         switch self {
         case .tcp(let host, let port): "tcp://\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -39,17 +39,17 @@ public enum RadioAddress: Sendable, Hashable {
     }
 }
 
-/// How a radio is listened to.
+/// How to listen to a radio.
 public struct RadioOptions: Sendable {
     /// Seconds between heartbeats.
     public var heartbeatSeconds = 30.0
-    /// So many heartbeats without a sign of life end the connection.
+    /// The connection ends after this many unanswered heartbeats.
     public var missedHeartbeats = 3
     public var firstRetrySeconds = 1.0
     public var longestRetrySeconds = 60.0
-    /// How long a connection may take to be made.
+    /// The time limit for connecting.
     public var connectSeconds = 8.0
-    /// How long a serial radio gets to wake up before it is asked.
+    /// How long a serial radio gets to wake up before the first request.
     public var wakeMilliseconds = 100
 
     public init() {}

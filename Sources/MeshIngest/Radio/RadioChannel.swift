@@ -7,7 +7,7 @@ import Synchronization
 enum RadioChannel {
     typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-    /// One thread serves all sockets and devices: reading them is little work beside storing.
+    /// One thread serves all sockets and devices, since reading them is little work compared with storing.
     static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     static func open(_ address: RadioAddress, _ options: RadioOptions) async throws -> Channel {
@@ -41,7 +41,7 @@ enum RadioChannel {
         channel.eventLoop.makeCompletedFuture { try Channel(wrappingChannelSynchronously: channel) }
     }
 
-    /// The connection that is being made, which a cancelled task does not wait for.
+    /// The connection attempt, which a cancelled task does not wait for.
     private final class Opened: Sendable {
         private struct State {
             var channel: (any NIOCore.Channel)?

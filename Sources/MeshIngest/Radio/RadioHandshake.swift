@@ -1,36 +1,36 @@
-/// What to ask a radio, and what its answers mean.
+/// Decides what to request from a radio, and interprets its answers.
 ///
-/// The first connection asks for the configuration and then for the nodes. A later one asks for the configuration only, so that a radio whose
-/// connection breaks often does not send its nodes each time.
+/// The first connection requests the configuration, then the nodes. Later ones request only the configuration, so that a radio whose
+/// connection breaks often does not send its nodes every time.
 struct RadioHandshake: Sendable {
     enum Answer: Equatable {
         case nothing
-        /// The next question.
+        /// The next request.
         case ask(UInt32)
-        /// Everything that was asked for has come.
+        /// Everything requested has arrived.
         case live
     }
 
     /// Whether the nodes have been received once.
     private(set) var hasNodes = false
-    /// What was asked for and has not come to its end.
+    /// The request whose answer is not complete yet.
     private(set) var asked: UInt32?
     private var hasInfo = false
-    /// Heartbeats since something of an answer came.
+    /// Heartbeats since the last part of an answer arrived.
     private var beats = 0
-    /// After so many the end of the answer was lost: the question is asked again.
+    /// After this many, the end of the answer counts as lost, and the request is repeated.
     private static let patience = 4
 
-    /// The first question of a connection.
+    /// The first request of a connection.
     mutating func begin() -> UInt32 {
         (hasInfo, beats) = (false, 0)
         asked = ConfigNonce.configuration
         return ConfigNonce.configuration
     }
 
-    /// It is time for a heartbeat.
+    /// Called when a heartbeat is due.
     ///
-    /// - Returns: the question to ask again instead
+    /// - Returns: the request to repeat instead
     mutating func beat() -> UInt32? {
         guard let asked else { return nil }
         beats += 1
@@ -51,7 +51,7 @@ struct RadioHandshake: Sendable {
             return asked.map { .ask($0) } ?? .live
         case .rebooted: return .ask(begin())
         case .myInfo where asked == nil:
-            // A radio that reports itself unasked has restarted.
+            // A radio that reports itself without a request has restarted.
             let question = begin()
             hasInfo = true
             return .ask(question)

@@ -1,9 +1,9 @@
 import ProtobufWire
 import Synchronization
 
-/// What the radio said of itself and its nodes at last, with its secrets, in memory only: what clients of a shared radio are answered with.
+/// What the radio last reported about itself and its nodes, with its secrets, in memory only: the answers for clients of a shared radio.
 ///
-/// Synchronization: everything is behind the mutex.
+/// Synchronization: the mutex guards everything.
 final class RadioMemory: Sendable {
     private static let mostNodes = 20_000
     private static let mostFrames = 2_000
@@ -48,7 +48,7 @@ final class RadioMemory: Sendable {
         if isNew { tide.rise() }
     }
 
-    /// The answer to a client that asks with this nonce, its end included; nil while the radio has not told everything.
+    /// The complete answer to a client that asks with this nonce; nil until the radio has reported everything.
     func answer(to nonce: UInt32) -> [[UInt8]]? {
         state.withLock { state in
             guard state.hasNodes, let info = state.configuration.first else { return nil }
@@ -82,7 +82,7 @@ final class RadioMemory: Sendable {
     }
 }
 
-/// What a radio says to its client.
+/// Messages from a radio to its client.
 enum FromRadioMessage {
     static let queueLength: UInt32 = 16
 

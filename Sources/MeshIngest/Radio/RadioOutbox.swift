@@ -1,15 +1,16 @@
 import Synchronization
 
-/// What clients of a shared radio sent and the radio has not taken yet, in order.
+/// Packets from clients of a shared radio that the radio has not accepted yet, in order.
 ///
-/// The next packet goes out when the radio has answered the one before, or after some seconds. What a lost connection left unanswered is sent again: the radio knows its id.
+/// The next packet is sent when the radio has answered the previous one, or after some seconds. After a lost connection, unanswered packets are sent
+/// again: the radio recognises their ids.
 ///
-/// Synchronization: everything is behind the mutex.
+/// Synchronization: the mutex guards everything.
 final class RadioOutbox: Sendable {
     struct Item: Sendable {
         var message: [UInt8]
         var packet: UInt32
-        /// Told the radio's answer, the FromRadio with the state of its queue.
+        /// Receives the radio's answer, the FromRadio with the state of its queue.
         var answer: @Sendable ([UInt8]) -> Void
     }
 
@@ -19,14 +20,14 @@ final class RadioOutbox: Sendable {
     private struct State {
         var waiting: [Item] = []
         var isAnswered = false
-        /// Packets for which the radio has room.
+        /// How many packets the radio has room for.
         var free: UInt32 = FromRadioMessage.queueLength
     }
 
     private let state = Mutex(State())
     private let tide = Tide()
 
-    /// - Returns: false where too many wait.
+    /// - Returns: false if too many are waiting.
     func put(_ item: Item) -> Bool {
         let isTaken = state.withLock { state in
             guard state.waiting.count < Self.limit else { return false }
@@ -37,7 +38,7 @@ final class RadioOutbox: Sendable {
         return isTaken
     }
 
-    /// The radio told the state of its queue.
+    /// Called when the radio reports the state of its queue.
     func status(free: UInt32, packet: UInt32, frame: [UInt8]) {
         let answered: Item? = state.withLock { state in
             state.free = free
@@ -49,7 +50,7 @@ final class RadioOutbox: Sendable {
         tide.rise()
     }
 
-    /// Sends what waits, until the task is cancelled.
+    /// Sends waiting packets until the task is cancelled.
     func run(_ send: (_ message: [UInt8]) async throws -> Void) async throws {
         while !Task.isCancelled {
             let level = tide.level

@@ -30,7 +30,7 @@ struct RadioSession {
         case refusedByStore
     }
 
-    /// - Returns: why it ended; nil where it was stopped.
+    /// - Returns: why it ended; nil if it was stopped.
     mutating func run(at address: RadioAddress) async -> RadioFailure? {
         let subject = address.text
         let channel: RadioChannel.Channel
@@ -69,9 +69,9 @@ struct RadioSession {
             switch (end as? End, end) {
             case (.refusedByStore, _): nil as String?
             case (.silent, _):
-                "the radio gave no sign of life for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
+                "the radio did not answer for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
             case (.closed, _), (nil, nil): "the radio has closed the connection; another client may have taken it"
-            case (nil, let other?): "the connection is lost (\(text(other)))"
+            case (nil, let other?): "the connection was lost (\(text(other)))"
             }
         return reason.map { RadioFailure(error: IngestError(.unreachable, subject: subject, reason: $0)) }
     }
@@ -89,7 +89,7 @@ struct RadioSession {
                 while true {
                     try await Task.sleep(for: .seconds(options.heartbeatSeconds))
                     guard pump.life.beat() else { throw End.silent }
-                    // What was asked before the radio was awake, or lost on the way, is asked again.
+                    // Repeat a request that was sent before the radio was awake, or that was lost.
                     let isHeard = pump.isHeard.load(ordering: .relaxed)
                     let open = pump.handshake.withLock { isHeard ? $0.beat() : $0.asked }
                     if open != nil { try await outbound.write(ByteBuffer(bytes: StreamFrame.wakeUp)) }
@@ -110,7 +110,7 @@ struct RadioSession {
         for try await chunk in inbound {
             let (records, questions) = pump.take(chunk, &framer)
             for question in questions { try await send(ToRadioMessage.wantConfig(question), outbound) }
-            // While the ledger has no space the radio is not read, which is no silence of the radio.
+            // While the ledger has no space, the radio is not read, so it cannot be called silent.
             pump.life.hold()
             guard await pump.store.buffer.put(records) else { throw End.refusedByStore }
             pump.life.sign()
@@ -129,7 +129,7 @@ struct RadioSession {
     }
 }
 
-/// What is shared by the tasks of one connection.
+/// State shared by the tasks of one connection.
 final class RadioPump: Sendable {
     let store: LiveStore
     let life: RadioLife
@@ -149,7 +149,7 @@ final class RadioPump: Sendable {
         self.isHeard = isHeard
     }
 
-    /// Splits bytes into records for the log, and says what to ask the radio next.
+    /// Splits bytes into records for the log, and returns the next request to the radio.
     func take(_ chunk: ByteBuffer, _ framer: inout StreamFramer) -> (records: [IngestRecord], questions: [UInt32]) {
         var records: [IngestRecord] = []
         var questions: [UInt32] = []
@@ -170,7 +170,7 @@ final class RadioPump: Sendable {
                 if nonce == ConfigNonce.configuration { store.board.enter(.replaying, "the radio has started again") }
             case .live: store.board.enter(.live, "listening to \(store.name)")
             }
-            // The answer to a heartbeat says nothing about the mesh, and comes 2,880 times a day.
+            // The answer to a heartbeat, 2,880 times a day, says nothing about the mesh.
             if case .queueStatus(_, _, packet: 0) = kind { return }
             var record = StreamCutter.record(piece.bytes, reception: .live)
             if let findings = record.findings { found(findings) }
@@ -186,7 +186,7 @@ final class RadioPump: Sendable {
     }
 }
 
-/// Whether a radio is there: a heartbeat asks, and any frame is an answer.
+/// Tracks whether a radio is alive: heartbeats ask, and any frame is an answer.
 final class RadioLife: Sendable {
     private struct State {
         var missed = 0
@@ -198,13 +198,13 @@ final class RadioLife: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// It has sent something.
+    /// Called when it has sent something.
     func sign() { state.withLock { $0 = State() } }
 
-    /// It is not being listened to, so that it cannot give a sign.
+    /// Called while it is not read, when nothing can be heard from it.
     func hold() { state.withLock { $0.isHeld = true } }
 
-    /// - Returns: false when so many heartbeats had no answer.
+    /// - Returns: false if too many heartbeats had no answer.
     func beat() -> Bool {
         state.withLock { state in
             if state.isHeld { return true }

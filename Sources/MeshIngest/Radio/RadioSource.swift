@@ -11,23 +11,23 @@ import Synchronization
 /// let radio = RadioSource(try RadioAddress(host: "192.168.1.20"), into: target) { status, line in print(line) }
 /// try await radio.run()  // until the task is cancelled
 /// ```
-/// A radio has one client at a time and ends the connection of the previous one when a new one comes, so there is one connection and never another beside
-/// it. Each heartbeat asks for a sign of life; a connection without one is made again, at first after a second, later after up to a minute. What a radio
-/// sent before the loss is kept; what it had no client for, it drops after some packets.
+/// A radio has one client at a time: when a new one connects, it drops the previous one. So there is never more than one connection.
+/// Heartbeats test whether the radio is alive; a silent connection is replaced, at first after a second, later after up to a minute. What the radio
+/// sent before the loss is kept; while it has no client, it stores only a few packets.
 public final class RadioSource: LiveSource {
     public let address: RadioAddress
     private let options: RadioOptions
     private let store: LiveStore
     private let keys = Mutex(RadioKeys())
 
-    /// What the radio told of itself, for those that it is shared with; what they send to it; and what rises with each append.
+    /// What the radio reported about itself, for the clients of a shared radio; what they send to it; and a counter of appends.
     let memory = RadioMemory()
     let outbox = RadioOutbox()
     let tide = Tide()
 
     var board: SourceBoard { store.board }
 
-    /// - Parameter report: told what happens, with one line for people
+    /// - Parameter report: receives each change of state, with one line for people
     public init(
         _ address: RadioAddress, into target: IngestTarget, options: RadioOptions = RadioOptions(),
         report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
@@ -69,7 +69,7 @@ public final class RadioSource: LiveSource {
                 if failure.needsPerson { throw failure.error }
                 let wait_s = backoff.take()
                 board.fail(failure.error.description, retrySeconds: wait_s)
-                try? await Task.sleep(for: .seconds(wait_s))  // cancelled: the loop ends
+                try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
             }
         }
     }
@@ -82,6 +82,6 @@ public final class RadioSource: LiveSource {
 /// Why a connection to a radio ended.
 struct RadioFailure: Error {
     var error: IngestError
-    /// Whether trying again changes nothing.
+    /// Whether retrying is pointless.
     var needsPerson = false
 }

@@ -21,9 +21,9 @@ enum SerialPort {
     private static func configure(_ descriptor: Int32, _ path: String, raisesDTR: Bool) throws(IngestError) {
         guard isatty(descriptor) == 1 else {
             throw IngestError(
-                .wrongFormat, subject: path, reason: "this is no serial port; radios on USB are in /dev/serial/by-id")
+                .wrongFormat, subject: path, reason: "this is not a serial port; radios on USB are in /dev/serial/by-id")
         }
-        // The superuser gets in in spite of TIOCEXCL; the lock keeps two of these programs apart even then.
+        // TIOCEXCL does not stop the superuser; the lock then still keeps two instances of this program apart.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw IngestError(.busy, subject: path, reason: "another program uses this port; a radio has one client at a time")
         }
@@ -37,14 +37,14 @@ enum SerialPort {
         unsafe cfsetspeed(&settings, speed_t(B115200))
         guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else { throw failure(path, "cannot be configured", errno) }
         var lines = Int32(TIOCM_DTR)
-        // A pseudo-terminal has no such lines; neither have some adapters.
+        // A pseudo-terminal has no such lines, nor do some adapters.
         _ = unsafe ioctl(descriptor, UInt(raisesDTR ? TIOCMBIS : TIOCMBIC), &lines)
     }
 
     private static func failure(_ path: String, _ what: String, _ code: Int32) -> IngestError {
         switch code {
         case ENOENT, ENODEV, ENXIO, EIO:
-            IngestError(.notFound, subject: path, reason: "no device is there", cause: errorText(code))
+            IngestError(.notFound, subject: path, reason: "there is no device here", cause: errorText(code))
         case EACCES, EPERM:
             IngestError(
                 .noPermission, subject: path, reason: "no permission to use this port; its group (often dialout) has it",

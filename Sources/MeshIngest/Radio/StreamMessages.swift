@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// What a radio's client says to it.
+/// Messages from a client to its radio.
 enum ToRadioMessage {
     /// Field numbers of ToRadio.
     enum Field {
@@ -29,7 +29,7 @@ enum ToRadioMessage {
     }
 }
 
-/// The nonces with which a radio is asked, and answers, for a part of what it knows.
+/// The nonces that request only a part of what a radio knows.
 enum ConfigNonce {
     /// Configuration without other nodes.
     static let configuration: UInt32 = 69_420
@@ -39,10 +39,10 @@ enum ConfigNonce {
 
 /// The frames of the stream protocol.
 enum StreamFrame {
-    /// Wakes a serial radio that sleeps; does no harm on TCP.
+    /// Wakes a sleeping serial radio; harmless on TCP.
     static let wakeUp = [UInt8](repeating: 0xc3, count: 32)
 
-    /// - Returns: nil for a message that is too long for a frame.
+    /// - Returns: nil if the message is too long for a frame.
     static func around(_ message: [UInt8]) -> [UInt8]? {
         guard message.count <= StreamFramer.lengthLimit else { return nil }
         return [0x94, 0xc3, UInt8(message.count >> 8), UInt8(message.count & 0xff)] + message
@@ -55,7 +55,7 @@ struct FromRadioGlance: Equatable {
         case packet
         case myInfo
         case nodeInfo
-        /// Anything else that a radio sends while it is asked for its configuration.
+        /// Anything else that a radio sends in answer to a request for its configuration.
         case configuration
         case configComplete(UInt32)
         case rebooted
@@ -72,7 +72,7 @@ struct FromRadioGlance: Equatable {
         var reader = WireReader(frame.rawSpan)
         var kind = Kind.broken
         do throws(WireError) {
-            // The last one of a oneof counts.
+            // The last member of a oneof counts.
             while let field = try reader.next() {
                 switch field.tag {
                 case WireField.tag(2, .lengthDelimited): kind = .packet

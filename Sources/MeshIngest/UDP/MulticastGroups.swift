@@ -4,7 +4,7 @@ import NIOPosix
 
 /// The groups that a socket has joined, on each interface.
 struct MulticastGroups {
-    /// An interface that was removed and comes back has another index, and does not belong to the groups any more.
+    /// An interface that is removed and returns has another index, and is no longer a member of the groups.
     private struct Interface: Hashable {
         var name: String
         var index: Int
@@ -24,7 +24,7 @@ struct MulticastGroups {
 
     var interfaceNames: String { Set(joined.map(\.name)).sorted().joined(separator: ", ") }
 
-    /// Joins on interfaces that it has not joined on.
+    /// Joins on interfaces that are new.
     ///
     /// - Returns: their names.
     mutating func join() async throws -> [String] {
@@ -41,7 +41,7 @@ struct MulticastGroups {
                 do {
                     try await sockets.joinGroup(SocketAddress(ipAddress: group, port: Int(options.port)), device: device).get()
                 } catch let error as IOError where [EADDRINUSE, ENODEV, EADDRNOTAVAIL].contains(error.errnoCode) {
-                    continue  // joined already, or the interface has gone meanwhile
+                    continue  // already joined, or the interface has gone
                 }
             }
             news.append(device.name)

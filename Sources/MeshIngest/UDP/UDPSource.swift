@@ -5,14 +5,14 @@ import Meshtastic
 import NIOCore
 import NIOPosix
 
-/// What is listened to for radios that send their packets to the local network.
+/// Where to listen for radios that send their packets to the local network.
 public struct UDPOptions: Sendable {
-    /// Of firmware up to 2.7, and from 2.8.
+    /// The groups of firmware up to 2.7, and from 2.8 on.
     public var groups = ["224.0.0.69", "239.0.0.69"]
     public var port: UInt16 = 4403
-    /// Names of network interfaces; nil for all that can multicast.
+    /// Names of network interfaces; nil for all that support multicast.
     public var interfaces: [String]?
-    /// How often new interfaces and lost datagrams are looked for.
+    /// How often to look for new interfaces and lost datagrams.
     public var checkSeconds = 5.0
 
     public init() {}
@@ -21,18 +21,18 @@ public struct UDPOptions: Sendable {
         for group in groups {
             let address = try? SocketAddress(ipAddress: group, port: 0)  // nil is refused
             guard let address, address.isMulticast else {
-                throw IngestError(.badRequest, subject: group, reason: "this is no multicast address; radios use 224.0.0.69")
+                throw IngestError(.badRequest, subject: group, reason: "this is not a multicast address; radios use 224.0.0.69")
             }
         }
     }
 }
 
-/// Listens to the multicast groups to which radios with a network send every packet, on each interface, also those that appear later.
+/// Listens to the multicast groups to which networked radios send every packet, on each interface, including those that appear later.
 ///
-/// Other programs on this computer may listen to the same port. Each sender's address is a source of its own. The network does not wait: datagrams that the
-/// system or this process had to drop are gap events that say how many.
+/// Other programs on this computer may listen to the same port. Each sender's address is a separate source. The network does not wait: datagrams that the
+/// system or this process had to drop become gap events with their number.
 public final class UDPSource: LiveSource {
-    /// The memory that the system is asked for, for datagrams that wait to be read; it gives at most `net.core.rmem_max`.
+    /// The receive buffer to request from the system, which grants at most `net.core.rmem_max`.
     private static let systemBuffer: CInt = 4 << 20
     private static let readsAtOnce = 16
 
@@ -42,7 +42,7 @@ public final class UDPSource: LiveSource {
 
     private var board: SourceBoard { store.board }
 
-    /// - Parameter report: told what happens, with one line for people
+    /// - Parameter report: receives each change of state, with one line for people
     public init(
         _ options: UDPOptions = UDPOptions(), into target: IngestTarget,
         report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
@@ -71,8 +71,8 @@ public final class UDPSource: LiveSource {
                     if Task.isCancelled { break }
                     let wait_s = backoff.take()
                     let reason = (error as? IOError).map { errorText($0.errnoCode) } ?? "\(error)"
-                    board.fail("UDP port \(options.port) cannot be listened to (\(reason))", retrySeconds: wait_s)
-                    try? await Task.sleep(for: .seconds(wait_s))  // cancelled: the loop ends
+                    board.fail("UDP port \(options.port) cannot be opened (\(reason))", retrySeconds: wait_s)
+                    try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
                 }
             }
         }
@@ -114,7 +114,7 @@ public final class UDPSource: LiveSource {
         if !store.buffer.offer(record, lossReason: "datagrams came faster than the ledger stored them") { board.dropped(1) }
     }
 
-    /// Joins the groups on interfaces that appear, and counts what the system dropped.
+    /// Joins the groups on new interfaces, and counts what the system dropped.
     private func watch(_ groups: MulticastGroups) async throws {
         var groups = groups
         var isTold = false
@@ -124,7 +124,7 @@ public final class UDPSource: LiveSource {
                 board.enter(.live, "listening to \(options.groups.joined(separator: ", ")) on \(groups.interfaceNames)")
             } else if groups.isEmpty, !isTold {
                 isTold = true
-                board.tell("no network interface can multicast yet")
+                board.tell("no network interface supports multicast yet")
             }
             let lost = try await groups.newlyDropped()
             if lost > 0 {

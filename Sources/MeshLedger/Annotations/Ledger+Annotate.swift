@@ -34,6 +34,9 @@ extension Ledger {
         try await annotate(annotations, onCollision: collision)
     }
 
+    /// Records the decisions of an array.
+    ///
+    /// - Throws: as the form with a list.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse
@@ -55,6 +58,7 @@ extension Ledger {
     /// - Parameter choose: given the node that has the alias and the one that requests it, returns which of them keeps it. It is called once per
     ///   collision and may depend on nothing else.
     /// - Returns: the events' sequences; nil if the rule leaves nothing to write.
+    /// - Throws: as the form without a rule.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow

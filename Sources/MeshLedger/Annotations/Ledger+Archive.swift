@@ -25,6 +25,7 @@ extension Ledger {
     ///
     /// - Parameter request: a description of the request, stored in the log.
     /// - Returns: the event, and how many messages it names; nil if no message matches.
+    /// - Throws: `.annotation` if a rule denies it, and what `annotate` throws.
     @discardableResult
     public func archive(
         _ descriptor: FetchDescriptor<MessageRow>, request: String = ""

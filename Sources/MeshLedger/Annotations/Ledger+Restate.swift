@@ -6,6 +6,7 @@ extension Ledger {
     /// others, which stay as they are.
     ///
     /// - Parameter ranges: the result of `erasable(selection)`.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func restatements(
         _ selection: ErasureSelection, in ranges: [ClosedRange<EventSequence>]
     ) throws(LedgerError) -> [Annotation] {

@@ -84,6 +84,7 @@ extension Annotation {
 
 extension Ledger {
     /// The message of a key, archived or not.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func message(_ key: MessageKey) throws(LedgerError) -> MessageRow? {
         let (from, id) = (key.from, key.id)
         var same = FetchDescriptor<MessageRow>(predicate: #Predicate { $0.id == id && $0.from == from })

@@ -13,6 +13,7 @@ public struct ViewChanges: Sendable, Equatable {
 
 extension Ledger {
     /// The last change of a view. A reader that reads all rows after this, and then the changes since, misses none.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func changePosition(of view: String) throws(LedgerError) -> ChangePosition {
         try reading(view) { (store) throws(StorageError) in try store.changePosition() }
     }
@@ -47,6 +48,7 @@ extension Ledger {
     /// - Parameters:
     ///   - table: nil for the one with the view's name.
     ///   - key: the row after which they begin; nil for the first.
+    /// - Throws: what `changes(of:since:limit:)` throws.
     public func rows(
         of view: String, table: String? = nil, after key: [UInt8]? = nil, limit: Int = 1_000
     ) throws(LedgerError) -> [ViewChange] {
@@ -82,6 +84,7 @@ extension Ledger {
     }
 
     /// All consumers of changes of views, by name.
+    /// - Throws: errors of the consumers' files.
     public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
         do {
             return try ConsumerLease.all(in: path).map { (name, text, holder) in
@@ -100,6 +103,7 @@ extension Ledger {
 
     /// Removes a consumer of a view's changes.
     /// - Returns: false if no consumer has that name.
+    /// - Throws: `.locked` with the process that runs it, and `.missing` for an invalid name.
     public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
         do throws(EventLogError) {
             return try ConsumerLease.remove(name, in: path)

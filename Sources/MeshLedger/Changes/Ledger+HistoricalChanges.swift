@@ -27,6 +27,7 @@ extension Ledger {
     }
 
     /// The rows of a type that events after this one stored, each in its current state: see `changes(of:sinceEvent:limit:)`.
+    /// - Throws: `.changesLost` if the changes are no longer kept, and errors of the file.
     public func changed<Row: QueryRow>(
         _ rows: Row.Type = Row.self, sinceEvent sequence: EventSequence
     ) throws(LedgerError) -> [Row] {
@@ -60,6 +61,7 @@ extension Ledger {
     }
 
     /// The changes of a view's rows by events between two points: see `changes(of:in:)`.
+    /// - Throws: what `asOf` throws.
     public func changes(of view: String, from start: PointInTime, through end: PointInTime) throws(LedgerError) -> [RowDifference]
     {
         let definition = try definition(view)

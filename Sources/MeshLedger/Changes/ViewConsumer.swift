@@ -96,6 +96,7 @@ public final class ViewConsumer: Sendable {
 
     /// The next changes; waits until there are some.
     /// - Returns: nil when the task is cancelled.
+    /// - Throws: `.changesLost` if it has to start over, see `Ledger.changes(of:since:limit:)`.
     public func next(limit: Int = 1_000) async throws(LedgerError) -> ViewChanges? {
         while !Task.isCancelled {
             let commits = ledger.served.commits.value

@@ -3,6 +3,7 @@ import MeshViews
 
 extension LedgerWriter {
     /// Records a person's decisions, as `Ledger.annotate` does.
+    /// - Throws: what `Ledger.annotate` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse
@@ -17,6 +18,7 @@ extension LedgerWriter {
     }
 
     /// Undoes an annotation, as `Ledger.revert` does.
+    /// - Throws: what `Ledger.revert` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
         try await asking {

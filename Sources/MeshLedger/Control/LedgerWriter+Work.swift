@@ -6,6 +6,7 @@ import ProtobufWire
 
 extension LedgerWriter {
     /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
+    /// - Throws: the error that stopped a view, such as `.full` or `.corrupt`; `.locked` if the writing process stops answering.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         try await asking {
             try await either {
@@ -31,6 +32,7 @@ extension LedgerWriter {
     /// - Parameters:
     ///   - names: nil for all.
     ///   - keepsOld: whether the old rows are kept, so that `goBack` can serve them again.
+    /// - Throws: what `Ledger.rebuild` throws, and `.locked` if the writing process stops answering.
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
@@ -44,6 +46,7 @@ extension LedgerWriter {
     }
 
     /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
+    /// - Throws: what `Ledger.goBack` throws, and `.locked` if the writing process stops answering.
     public func goBack(_ names: [String]) async throws(LedgerError) {
         try await asking {
             try await either { ledger in
@@ -56,6 +59,7 @@ extension LedgerWriter {
 
     /// Adds or removes keys and starts rebuilding every view with them. `catchUp()` waits for that.
     /// - Returns: how many keys were added or removed.
+    /// - Throws: errors of the file `keys.json`, and `.locked` if the writing process stops answering.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
         try await asking {
@@ -79,6 +83,7 @@ extension LedgerWriter {
     }
 
     /// Rewrites the log without the free pages of its file.
+    /// - Throws: what `EventLog.compact` throws, and `.locked` if the writing process cannot be reached.
     public static func compact(at path: String) async throws(LedgerError) -> LogCompaction {
         do throws(EventLogError) {
             return try await EventLog.compact(at: path, summariser: .meshtastic)
@@ -104,6 +109,7 @@ extension LedgerWriter {
     ///   - reason: why; it is stored in the log.
     ///   - request: a description of the request, stored in the log.
     ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped.
+    /// - Throws: what `Ledger.erase` throws, and `.locked` if the writing process stops answering.
     public func erase(
         _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
@@ -122,6 +128,7 @@ extension LedgerWriter {
     ///
     /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
     /// - Returns: the first event that is kept, and how many were dropped.
+    /// - Throws: what `Ledger.retain` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func retain(
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
@@ -152,6 +159,7 @@ extension LedgerWriter {
     }
 
     /// The channel keys that views are decoded with.
+    /// - Throws: `.keys` if `keys.json` is not valid.
     public func keyring() async throws(LedgerError) -> Keyring {
         try await asking {
             try await either {
@@ -163,6 +171,7 @@ extension LedgerWriter {
     }
 
     /// Reads the ledger; `body` must not keep anything of it.
+    /// - Throws: what `body` throws, and what `Ledger.open` throws.
     public func reading<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
         try await either(body) { client in
             var readOnly = options

@@ -130,6 +130,7 @@ public final class LedgerWriter: Sendable {
     }
 
     /// Closes the ledger if this process has it open.
+    /// - Throws: if the views cannot be flushed.
     public func close() async throws(LedgerError) {
         let old = way.withLock { way in
             defer { way = .none }

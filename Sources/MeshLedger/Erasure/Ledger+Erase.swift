@@ -91,6 +91,7 @@ extension Ledger {
     }
 
     /// Erases what was erased in another copy of this ledger, for example after an older backup was restored.
+    /// - Throws: `.notErasable` if they belong to another log, and what `erase` throws.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
         guard !isReadOnly else { throw readOnlyError }

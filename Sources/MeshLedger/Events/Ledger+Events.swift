@@ -15,6 +15,7 @@ extension Ledger {
     ///   - range: only events within it; nil for all that are kept.
     ///   - limit: the maximum number, from the end where the order begins.
     /// - Complexity: blocks of 16,384 events without the node or gateway cost one lookup each, others about 50 microseconds.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func sequences(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [EventSequence] {
@@ -34,6 +35,7 @@ extension Ledger {
     /// The events of a selection, oldest first by default.
     ///
     /// - Parameter times: when they arrived, even if the clock jumped in between; nil for all times.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func events(
         of selection: EventSelection, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
@@ -57,6 +59,7 @@ extension Ledger {
     }
 
     /// All events that involve a node: packets from it, to it, published by it, and those whose payload names it.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func events(
         of node: UInt32, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
@@ -66,6 +69,7 @@ extension Ledger {
     /// Visits the events of a selection, in memory that does not grow with their number.
     ///
     /// - Parameter visitor: receives the event; returning false ends the visit.
+    /// - Throws: `.corrupt` at a damaged record, `.closed`, and errors of the file.
     public func forEachEvent(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, newestFirst: Bool = false,
         _ visitor: (Event) throws -> Bool
@@ -93,6 +97,7 @@ extension Ledger {
     ///   - start: nil for all from the first event on.
     ///   - end: only events that were heard before it; nil for all.
     /// - Complexity: one entry of the index per 16,384 events; single events are read only where one of the times falls among these.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func runs(heardFrom start: Timestamp?, before end: Timestamp?) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         let blocks = try HeardBlocks(of: past?.whole ?? self)
         do {

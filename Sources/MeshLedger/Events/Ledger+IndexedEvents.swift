@@ -8,6 +8,7 @@ extension Ledger {
     /// Visits the index of the whole history, the oldest events first: those that contain a packet, or name a node. Events that retention has
     /// dropped are still included.
     /// - Parameter first: the event to begin with.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func forEachIndexedEvent(from first: UInt64 = 1, _ visitor: (IndexedEvent) throws -> Void) throws(LedgerError) {
         try forEachIndexedEvent(in: EventSequence(max(1, first))...EventSequence(.max)) { event in
             try visitor(event)

@@ -9,6 +9,7 @@ extension Ledger {
     /// The receptions of a packet, with signal values, in the order in which they arrived.
     ///
     /// - Parameter sender: ids recur, and other nodes use the same ones; nil for those of all nodes.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         let sequences = try sequences(of: Self.selection(id, sender))
         do {
@@ -21,6 +22,7 @@ extension Ledger {
     /// The packets with an id, the first one first, each with all of its receptions: ids recur, other nodes use the same ones, and some are forged.
     ///
     /// - Parameter sender: nil for those of all nodes.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func packets(withID id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketRow] {
         let selection = Self.selection(id, sender)
         let sequences = try sequences(of: selection)
@@ -39,6 +41,7 @@ extension Ledger {
     /// - Parameters:
     ///   - selection: what at least one of the receptions must match.
     ///   - range: the receptions to examine; a packet that begins before it lacks the earlier ones.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func packets(
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, limit: Int = .max,
         offset: Int = 0
@@ -61,6 +64,7 @@ extension Ledger {
     /// - Parameters:
     ///   - range: as in `packets`.
     ///   - skips: how many packets of the index to leave out first.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func forEachPacket(
         _ selection: EventSelection = EventSelection(), in range: ClosedRange<EventSequence>? = nil, skipping skips: Int = 0,
         _ visitor: (PacketRow) -> Bool

@@ -2,11 +2,13 @@ import MeshViews
 
 extension Ledger {
     /// The gateways and what each received, the most recently heard first; `since` and `until` refer to the last time it passed something on.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func gateways(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [GatewayRow] {
         try rows(in: GatewayRow.table, of: GatewayRow.view, query) { (_: GatewayRow) in true }
     }
 
     /// What one gateway received; nil for a node that passed nothing on.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func gateway(_ number: UInt32) throws(LedgerError) -> GatewayRow? {
         try row(bigEndian(number), in: GatewayRow.table, of: GatewayRow.view)
     }
@@ -16,6 +18,7 @@ extension Ledger {
     /// - Parameters:
     ///   - gateway: only packets that this one passed on.
     ///   - node: only packets of this node.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func gatewayNodes(
         by gateway: UInt32? = nil, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [GatewayNodeRow] {

@@ -7,6 +7,7 @@ extension Ledger {
     ///   - node: only links of this node, in either direction.
     ///   - hearer: only links to this receiver: its neighbours.
     ///   - heard: only links from this transmitter.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func links(
         of node: UInt32? = nil, hearer: UInt32? = nil, heard: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [LinkRow] {
@@ -17,6 +18,7 @@ extension Ledger {
     }
 
     /// How well one node hears another; nil without evidence that it does.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func link(hearer: UInt32, heard: UInt32) throws(LedgerError) -> LinkRow? {
         try row(bigEndian(hearer) + bigEndian(heard), in: "links", of: "links")
     }

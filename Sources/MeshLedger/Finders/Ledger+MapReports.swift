@@ -4,6 +4,7 @@ extension Ledger {
     /// What gateways report to the public map, the newest report first; `since` and `until` refer to the newest report of each.
     ///
     /// - Parameter node: only the report of this node.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func mapReports(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MapReportRow] {
         try rows(in: MapReportRow.table, of: MapReportRow.view, query) { (row: MapReportRow) in
             (node == nil || row.node == node) && (query.channel == nil || row.channel == query.channel)
@@ -11,6 +12,7 @@ extension Ledger {
     }
 
     /// The newest map report of one node; nil if it sent none.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func mapReport(of node: UInt32) throws(LedgerError) -> MapReportRow? {
         try row(bigEndian(node), in: MapReportRow.table, of: MapReportRow.view)
     }

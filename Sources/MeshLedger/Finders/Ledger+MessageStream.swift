@@ -8,6 +8,7 @@ import ProtobufWire
 extension Ledger {
     /// Visits messages of all threads in order of time, the oldest first, in constant memory: each thread buffers a few rows, and no
     /// read transaction is open while `visitor` runs.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachMessage(
         of node: UInt32? = nil, _ query: RowQuery = RowQuery(), _ visitor: (MessageRow) -> Void
     ) throws(LedgerError) {

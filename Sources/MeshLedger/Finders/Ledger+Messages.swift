@@ -6,6 +6,7 @@ import ProtobufWire
 
 extension Ledger {
     /// Messages of one channel, of one node's direct threads and channel messages, or all; across threads in order of time.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func messages(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MessageRow] {
         let isWanted = try filter(query, of: node)
         return try reading("messages") { (store) throws(StorageError) in
@@ -41,6 +42,7 @@ extension Ledger {
     }
 
     /// The message of a packet; the newest if the sender used the id more than once. Nil if it is archived.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func message(id: UInt32, from: UInt32, includingArchived: Bool = false) throws(LedgerError) -> MessageRow? {
         guard let row = try anyMessage(id: id, from: from), includingArchived || !row.isArchived else { return nil }
         return row

@@ -11,6 +11,7 @@ extension Ledger {
     /// - Parameters:
     ///   - node: only this one.
     ///   - changes: only entries with one of these changes; nil for all.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodeHistory(
         of node: UInt32? = nil, changes: NodeChanges? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [NodeChangeRow] {
@@ -22,6 +23,7 @@ extension Ledger {
     /// The reported hardware models, by number, with their nodes, regardless of the order of the reports.
     ///
     /// - Parameter model: only this one.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func hardware(model: UInt32? = nil) throws(LedgerError) -> [HardwareModelRow] {
         let rows: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery(newestFirst: false)) { _ in true
         }
@@ -35,11 +37,13 @@ extension Ledger {
     }
 
     /// Which nodes announced which models, in the order of their last announcements.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func hardwareRows(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [HardwareRow] {
         try rows(in: HardwareRow.table, of: HardwareRow.view, query) { (row: HardwareRow) in node == nil || row.node == node }
     }
 
     /// The nodes that are, or were, of a model, by number.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(ofModel model: UInt32) throws(LedgerError) -> [HardwareRow] {
         let found: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery()) { $0.model == model }
         return found.sorted { $0.node < $1.node }

@@ -6,6 +6,7 @@ import ProtobufWire
 
 extension Ledger {
     /// One node; nil if it was never heard or is archived.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func node(_ number: UInt32, includingArchived: Bool = false) throws(LedgerError) -> NodeRow? {
         guard let row = try anyNode(number), includingArchived || !row.isArchived else { return nil }
         return row
@@ -21,6 +22,7 @@ extension Ledger {
     }
 
     /// The nodes, by number or the most recently heard first; `since` and `until` refer to when they were last heard.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
         guard let seconds = query.seconds else { return [] }
         let all = try reading("nodes") { (store) throws(StorageError) in
@@ -42,6 +44,7 @@ extension Ledger {
     }
 
     /// The node with this alias; else those with this long or short name, ignoring case. Includes archived ones.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(named name: String) throws(LedgerError) -> [NodeRow] {
         let wanted = name.lowercased()
         var query = RowQuery()
@@ -52,6 +55,7 @@ extension Ledger {
     }
 
     /// The traffic of each channel, the busiest first.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func channels() throws(LedgerError) -> [ChannelRow] {
         let isArchived = try archivedTest(ChannelRow.self)
         return try reading("nodes") { (store) throws(StorageError) in

@@ -8,6 +8,7 @@ extension Ledger {
     ///   - source: only this one: the number of a source of the log.
     ///   - part: only this part.
     ///   - isHistory: whether to include earlier reports; otherwise only the newest of each part.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func radios(
         source: UInt32? = nil, part: RadioPart? = nil, isHistory: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [RadioRow] {

@@ -7,6 +7,7 @@ extension Ledger {
     /// - Parameters:
     ///   - node: only what this one sent.
     ///   - kind: only of this kind.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func sensors(
         of node: UInt32? = nil, kind: SensorKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [SensorRow] {

@@ -7,6 +7,7 @@ import ProtobufWire
 
 extension Ledger {
     /// A node's positions, or those of all nodes one after the other.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func positions(of node: UInt32?, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
         var rows: [PositionRow] = []
         try forEachPositionSeries(of: node, query) { rows.isEmpty ? rows = $0 : rows.append(contentsOf: $0) }
@@ -14,6 +15,7 @@ extension Ledger {
     }
 
     /// Visits positions, a node's at a time in memory; no read transaction is open while `visitor` runs.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachPosition(
         of node: UInt32?, _ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void
     ) throws(LedgerError) {
@@ -51,12 +53,14 @@ extension Ledger {
     }
 
     /// The newest position of a node: one of which it is known when it was heard, if there is any.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestPosition(of node: UInt32) throws(LedgerError) -> PositionRow? {
         try latestPositions(of: [node]).first
     }
 
     /// The position that a node sent with the event `sequence`.
     /// - Parameter time: the row's, in seconds since 1970.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func position(of node: UInt32, at time: UInt32, sequence: UInt64) throws(LedgerError) -> PositionRow? {
         let isArchived = try archivedTest(PositionRow.self)
         return try reading("positions") { (store) throws(StorageError) in
@@ -71,6 +75,7 @@ extension Ledger {
     }
 
     /// A node's metrics of one kind, or of all kinds one after the other; of all nodes if no node is given.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func telemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TelemetryRow] {
@@ -80,6 +85,7 @@ extension Ledger {
     }
 
     /// Visits telemetry, a node's metrics of one kind at a time in memory; no read transaction is open while `visitor` runs.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachTelemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
     ) throws(LedgerError) {

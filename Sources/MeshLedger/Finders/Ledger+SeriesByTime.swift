@@ -7,6 +7,7 @@ import ProtobufWire
 
 extension Ledger {
     /// Visits the positions of all nodes in the order of their times. Few rows of each node are in memory; no read transaction is open while `visitor` runs.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachPositionByTime(_ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void) throws(LedgerError) {
         let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
         try reader.merge(reader.prefixes(), visitor)
@@ -14,6 +15,7 @@ extension Ledger {
 
     /// The newest position of each node within the query's times, the newest first: one seek per node.
     /// - Parameter nodes: nil for all that have positions.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestPositions(of nodes: [UInt32]? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
         let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
         if let nodes { return try reader.latest(nodes.map { bigEndian($0) }) }
@@ -21,6 +23,7 @@ extension Ledger {
     }
 
     /// Visits the metrics of a node or of all, of one kind or of all, in the order of their times, as `forEachPositionByTime` does.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachTelemetryByTime(
         of node: UInt32? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
     ) throws(LedgerError) {
@@ -30,6 +33,7 @@ extension Ledger {
 
     /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first.
     /// - Parameter nodes: nil for all that have metrics.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestTelemetry(
         of nodes: [UInt32]? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TelemetryRow] {

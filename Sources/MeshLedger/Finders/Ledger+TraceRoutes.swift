@@ -6,6 +6,7 @@ extension Ledger {
     /// - Parameters:
     ///   - node: only those that it requested, or that trace it; not those that it only relays, see `hop`.
     ///   - hop: only those whose route, there or back, contains this node.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func traceRoutes(
         of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TraceRouteRow] {
@@ -18,6 +19,7 @@ extension Ledger {
     }
 
     /// The trace route that a node requested with the packet `id`; nil if neither request nor reply was heard.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
         try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
     }

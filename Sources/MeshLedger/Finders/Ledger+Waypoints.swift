@@ -10,6 +10,7 @@ extension Ledger {
     /// - Parameters:
     ///   - node: only those that it created or last changed, or that are locked to it.
     ///   - time: only those that are neither deleted nor expired then; nil for all.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func waypoints(
         of node: UInt32? = nil, activeAt time: Timestamp? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [WaypointRow] {
@@ -22,6 +23,7 @@ extension Ledger {
     }
 
     /// One waypoint, deleted or not; nil if it was never heard.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
         try row(bigEndian(id), in: "waypoints", of: "waypoints")
     }

@@ -9,6 +9,8 @@ public struct SizeLimit: Sendable, Equatable {
 
     static func path(in ledger: String) -> String { ledger + "/limit" }
 
+    /// The limit that is stored in the ledger; none if it was never set.
+    /// - Throws: `.corrupt` if the stored limit is damaged.
     public static func load(from ledger: String) throws(LedgerError) -> SizeLimit {
         let path = path(in: ledger)
         func damaged() -> LedgerError {
@@ -29,6 +31,7 @@ public struct SizeLimit: Sendable, Equatable {
     }
 
     /// Replaced in one step, even beside a running writer, which applies it within seconds.
+    /// - Throws: errors of the disk.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
         do {

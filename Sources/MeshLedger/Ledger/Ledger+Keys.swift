@@ -7,6 +7,7 @@ extension Ledger {
 
     /// Changes the channel keys, stores them in `keys.json`, and starts rebuilding every view with them. `catchUp()` waits
     /// for that.
+    /// - Throws: `.readOnly`, `.corrupt` if a baseline would be needed and is damaged, and errors of the disk.
     public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
@@ -18,6 +19,7 @@ extension Ledger {
 
     /// Adds or removes keys, like `setKeyring`, if that changes anything.
     /// - Returns: how many keys were added or removed.
+    /// - Throws: `.readOnly`, `.corrupt` if a baseline would be needed and is damaged, and errors of the disk.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
         guard !isReadOnly else { throw readOnlyError }

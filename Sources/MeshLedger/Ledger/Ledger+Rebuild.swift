@@ -7,6 +7,7 @@ extension Ledger {
     /// - Parameters:
     ///   - names: nil for all.
     ///   - keepsOld: whether the old rows are kept beside the new ones, so that `goBack` can serve them again.
+    /// - Throws: `.readOnly`, `.missing` for a view that does not exist, and the error that stopped the build.
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {

@@ -42,6 +42,8 @@ public struct QuarantineRow: Sendable {
 }
 
 extension Ledger {
+    /// The state of all views.
+    /// - Throws: errors of the views' files.
     public func views() async throws(LedgerError) -> [ViewStatus] {
         var all: [ViewStatus] = []
         let holdsErased = try viewsHoldErased()
@@ -65,6 +67,7 @@ extension Ledger {
     }
 
     /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.
+    /// - Throws: errors of the log's file.
     public func viewsHoldErased() throws(LedgerError) -> Bool {
         do {
             return try ErasedViews(ledger: path).areStale(log)
@@ -74,6 +77,7 @@ extension Ledger {
     }
 
     /// The same, if no other process is about to rebuild them, as one that erases does at the end.
+    /// - Throws: errors of the log's file.
     public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
         let views = ErasedViews(ledger: path)
         do throws(EventLogError) {
@@ -96,12 +100,14 @@ extension Ledger {
     }
 
     /// A hash of a view's checkpoint and rows: equal for equal views.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func digest(of view: String) throws(LedgerError) -> String {
         let definition = try definition(view)
         return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
     }
 
     /// Events that views put into quarantine, the newest first, view by view.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
         var rows: [QuarantineRow] = []
         for definition in definitions where view == nil || view == definition.name {
@@ -116,6 +122,7 @@ extension Ledger {
     }
 
     /// Checks that every view's checkpoint is in this log, and returns the names of views whose checkpoint is not.
+    /// - Throws: errors of the log's file.
     public func viewsBeyondLog() throws(LedgerError) -> [String] {
         var strangers: [String] = []
         if try viewsHoldErased() { return [] }

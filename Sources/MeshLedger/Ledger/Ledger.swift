@@ -166,6 +166,7 @@ public final class Ledger: Sendable {
     }
 
     /// A ledger in memory (`/dev/shm`), removed when it is closed. Remains of killed processes are removed when the next one is created.
+    /// - Throws: `.cannotCreate`, `.full`, and `.schema` if a custom view is not valid.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         TemporaryFolders.removeAbandoned()
         let path = TemporaryFolders.newPath()
@@ -260,6 +261,7 @@ public final class Ledger: Sendable {
     // MARK: Views
 
     /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
+    /// - Throws: `.readOnly`, and the error that stopped a view, such as `.full` or `.corrupt`.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
@@ -270,6 +272,7 @@ public final class Ledger: Sendable {
     }
 
     /// Commits everything that was appended so far to the views that answer now. Does not wait for views that are being rebuilt.
+    /// - Throws: `.readOnly`, and errors of the disk.
     public func flush() async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         do {
@@ -280,6 +283,7 @@ public final class Ledger: Sendable {
     }
 
     /// Flushes the views and closes all files. The ledger cannot be used afterwards.
+    /// - Throws: if the views cannot be flushed; the files are closed in any case.
     public func close() async throws(LedgerError) {
         if let past { return past.close() }
         let control = control.withLock { control in

@@ -42,6 +42,7 @@ extension Ledger {
     }
 
     /// The next rows of a query that is read in batches, nil after the last.
+    /// - Throws: what `fetch` throws.
     public func next<Row>(_ batches: inout QueryBatches<Row>) throws(LedgerError) -> [Row]? {
         do {
             return try batches.next { try store(of: Row.view) }
@@ -84,6 +85,7 @@ public struct RowStream<Row: QueryRow>: AsyncSequence, Sendable {
         }
 
         /// - Returns: nil after the last row, and when the task is cancelled.
+        /// - Throws: what `fetch` throws.
         public mutating func next() async throws(LedgerError) -> Row? {
             guard !Task.isCancelled else { return nil }
             if rows.isEmpty { try read() }

@@ -27,6 +27,7 @@ extension Ledger {
     }
 
     /// The same; `.latest` includes everything that was appended before.
+    /// - Throws: as `fetch`.
     public func fetch<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
     ) async throws(LedgerError) -> [Row] {
@@ -35,6 +36,7 @@ extension Ledger {
     }
 
     /// How many rows `fetch` would return. If the predicate uses only the row's key, no row is decoded.
+    /// - Throws: as `fetch`.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         try answering(descriptor) { run, store in try run.count(in: store) }
     }
@@ -52,6 +54,7 @@ extension Ledger {
     }
 
     /// The same; `.latest` includes everything that was appended before.
+    /// - Throws: as `fetch`.
     public func fetchCount<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, _ consistency: ReadConsistency
     ) async throws(LedgerError) -> Int {
@@ -60,6 +63,7 @@ extension Ledger {
     }
 
     /// The identifiers of the rows that `fetch` would return, in the same order. If the predicate uses only the row's key, no row is decoded.
+    /// - Throws: as `fetch`.
     public func fetchIdentifiers<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>
     ) throws(LedgerError) -> [RowIdentifier<Row>] {
@@ -67,6 +71,7 @@ extension Ledger {
     }
 
     /// The first of the rows that `fetch` would return, nil if there are none.
+    /// - Throws: as `fetch`.
     public func fetchFirst<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Row? {
         var one = descriptor
         one.fetchLimit = min(1, descriptor.fetchLimit ?? 1)
@@ -74,6 +79,7 @@ extension Ledger {
     }
 
     /// The row with this identifier; nil if it no longer exists.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store in
             let transaction = try store.environment.beginRead()
@@ -82,6 +88,7 @@ extension Ledger {
     }
 
     /// The distinct values of a property, in the order of the first rows that have them. Memory grows with the values.
+    /// - Throws: as `fetch`.
     public func fetchDistinct<Row: QueryRow, Value: Hashable & Sendable>(
         _ property: any KeyPath<Row, Value> & Sendable, of descriptor: FetchDescriptor<Row> = FetchDescriptor()
     ) throws(LedgerError) -> [Value] {
@@ -92,6 +99,7 @@ extension Ledger {
     }
 
     /// The rows of the query that are current by every unique rule: see `UniqueRule`.
+    /// - Throws: as `fetch`.
     public func fetchCurrent<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         do {
             return try UniqueRows<Row>(in: store(of: Row.view), self).current(descriptor)
@@ -101,6 +109,7 @@ extension Ledger {
     }
 
     /// How the query is answered: by key ranges or a scan, and what is done with each row.
+    /// - Throws: `.query` if the query cannot be answered.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
         do {
             let store = try? store(of: Row.view)  // without a built view, the plan includes every possible check
@@ -174,6 +183,7 @@ extension Ledger {
 
 extension Ledger {
     /// What is wrong with the indexes of a view, compared with its rows; nil if nothing is, or if they are not built.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func indexFault(of view: String) throws(LedgerError) -> String? {
         let indexes = try definition(view).indexes
         return try reading(view) { (store) throws(StorageError) in
@@ -185,6 +195,7 @@ extension Ledger {
     }
 
     /// Whether the indexes of a view match its present rows: not while it is rebuilt, or if only an earlier program has written it.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
         let indexes = try definition(view).rows.flatMap { $0.indexedTables }
         return try reading(view) { (store) throws(StorageError) in

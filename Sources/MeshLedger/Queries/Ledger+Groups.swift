@@ -11,6 +11,7 @@ extension Ledger {
     /// for group in groups { print(group.key, group.count, group[1] ?? 0) }
     /// ```
     /// Read in one consistent view. Memory grows with the groups, not with the rows.
+    /// - Throws: as `fetch`.
     public func grouped<Row: QueryRow, Key: Hashable & Sendable>(
         _ descriptor: FetchDescriptor<Row>, by property: any KeyPath<Row, Key> & Sendable, _ aggregates: [Aggregate<Row>] = []
     ) throws(LedgerError) -> [QueryGroup<Key>] {
@@ -18,6 +19,7 @@ extension Ledger {
     }
 
     /// The same, by a value that is computed from each row.
+    /// - Throws: as `fetch`.
     public func grouped<Row: QueryRow, Key: Hashable & Sendable>(
         _ descriptor: FetchDescriptor<Row>, by key: @escaping @Sendable (borrowing Row) -> Key,
         _ aggregates: [Aggregate<Row>] = []
@@ -45,6 +47,7 @@ extension Ledger {
     }
 
     /// The same, by another property with the time of a row.
+    /// - Throws: as `fetch`.
     public func bucketed<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, by width: BucketWidth, time: any KeyPath<Row, UInt32> & Sendable,
         _ aggregates: [Aggregate<Row>] = [], includesEmpty: Bool = false

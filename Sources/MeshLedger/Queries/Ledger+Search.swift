@@ -26,6 +26,7 @@ extension Ledger {
     ///   - node: only messages of or to it.
     ///   - pattern: a pattern that their text must also contain, letter by letter.
     ///   - isFuzzy: whether words with a slightly different spelling also match.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func searchMessages(
         _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
         with pattern: TextPattern? = nil, isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
@@ -39,6 +40,7 @@ extension Ledger {
     }
 
     /// The nodes whose long and short names have the words, the best results first, last heard within the query's times.
+    /// - Throws: as `searchMessages`.
     public func searchNodes(
         _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil, isFuzzy: Bool = false,
         _ query: RowQuery = RowQuery()
@@ -54,6 +56,7 @@ extension Ledger {
     }
 
     /// The waypoints whose names and descriptions have the words, the best results first, last changed within the query's times.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func searchWaypoints(
         _ words: String, _ demand: TextQuery<WaypointRow>.Demand = .allWords, with pattern: TextPattern? = nil,
         isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
@@ -71,6 +74,7 @@ extension Ledger {
     /// of the parts of texts determines which messages within the times are read.
     ///
     /// - Parameter node: only messages of or to it.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func messages(
         with pattern: TextPattern, of node: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [MessageRow] {
@@ -90,6 +94,7 @@ extension Ledger {
     }
 
     /// The nodes whose long or short name matches a pattern, in the order of `nodes(_:)`.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(with pattern: TextPattern, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
         var all = query
         (all.limit, all.offset) = (.max, 0)

@@ -31,14 +31,19 @@ public final class LedgerSnapshot {
     }
 
     /// The rows of the query.
+    /// - Throws: as `Ledger.fetch`; `.snapshotExpired` after the time limit.
     public func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
         try answering(descriptor) { run, store, transaction in try run.rows(in: store, transaction) }
     }
 
+    /// How many rows `fetch` would return.
+    /// - Throws: as `fetch`.
     public func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> Int {
         try answering(descriptor) { run, store, transaction in try run.count(in: store, transaction) }
     }
 
+    /// The identifiers of the rows that `fetch` would return, in the same order.
+    /// - Throws: as `fetch`.
     public func fetchIdentifiers<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>
     ) throws(LedgerError) -> [RowIdentifier<Row>] {
@@ -46,10 +51,13 @@ public final class LedgerSnapshot {
     }
 
     /// The row with this identifier, nil if it does not exist.
+    /// - Throws: `.snapshotExpired` after the time limit, and errors of the file.
     public func row<Row: QueryRow>(_ identifier: RowIdentifier<Row>) throws(LedgerError) -> Row? {
         try answering(FetchDescriptor<Row>()) { run, store, transaction in try run.row(identifier, in: store, transaction) }
     }
 
+    /// The rows of the query in groups, by a property.
+    /// - Throws: as `fetch`.
     public func grouped<Row: QueryRow, Key: Hashable & Sendable>(
         _ descriptor: FetchDescriptor<Row>, by property: any KeyPath<Row, Key> & Sendable, _ aggregates: [Aggregate<Row>] = []
     ) throws(LedgerError) -> [QueryGroup<Key>] {
@@ -60,6 +68,7 @@ public final class LedgerSnapshot {
     }
 
     /// The last event that the view has folded in this snapshot. If two views have the same, their rows are consistent with each other.
+    /// - Throws: `.snapshotExpired` after the time limit, and errors of the file.
     public func checkpoint(of view: String) throws(LedgerError) -> EventSequence {
         let read = try read(view)
         do throws(StorageError) {
@@ -151,6 +160,7 @@ extension Ledger {
     }
 
     /// The same; `.latest` includes everything that was appended before.
+    /// - Throws: what `body` throws; reads throw `.snapshotExpired` after the time limit.
     public func snapshot<Result>(
         of views: [String] = [], timeLimit: Duration = .milliseconds(100), _ consistency: ReadConsistency,
         _ body: (LedgerSnapshot) throws -> Result

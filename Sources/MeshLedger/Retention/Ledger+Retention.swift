@@ -10,6 +10,7 @@ extension Ledger {
     /// Ages count from the log's own time, which a jump of the clock does not move: see `EventLog/FORMAT.md`, Ages.
     ///
     /// - Parameter trustsClock: whether they count from `now`, regardless of what the log confirms.
+    /// - Throws: `.closed`, and errors of the log's file.
     public func retentionPlan(
         _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
     ) throws(LedgerError) -> RetentionPlan? {
@@ -22,6 +23,7 @@ extension Ledger {
     }
 
     /// What the policy would drop now, and what the clock alone would.
+    /// - Throws: `.closed`, and errors of the log's file.
     public func retentionOutlook(_ policy: RetentionPolicy, now: Timestamp = .now) throws(LedgerError) -> RetentionOutlook {
         do throws(EventLogError) {
             return try log.retentionOutlook(olderThan: policy.longestSeconds, largerThan: policy.largestBytes, now: now)
@@ -52,11 +54,13 @@ extension Ledger {
 
     /// The problems of the baselines, without which rows of dropped events cannot be restored: missing files, and files that differ from those that the signed
     /// event of the cut names.
+    /// - Throws: errors of the files.
     public static func problemsOfBaselines(_ log: EventLog) throws(LedgerError) -> [String] {
         try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
     }
 
     /// The last retention and the event that records it; nil if nothing was dropped.
+    /// - Throws: `.closed`, and errors of the log's file.
     public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
         do throws(EventLogError) {
             return try log.retention()
@@ -66,12 +70,15 @@ extension Ledger {
     }
 
     /// The policy that a writer, including this one, applies periodically. Off unless it was set.
+    /// - Throws: `.corrupt` if the stored policy is damaged.
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
     /// Stores the policy in the ledger. A running writer, in any process, applies it within an hour.
+    /// - Throws: errors of the disk.
     public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
 
     /// The recipes that built the rows of a view from dropped events, if they are not the view's own.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func rowOrigins(of view: String) throws(LedgerError) -> RowOrigins {
         if let past { return try past.whole.rowOrigins(of: view) }
         return try reading(view) { (store) throws(StorageError) in try store.origins() }

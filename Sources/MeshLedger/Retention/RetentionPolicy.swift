@@ -35,6 +35,7 @@ extension RetentionPolicy {
     static func path(in ledger: String) -> String { ledger + "/retention" }
 
     /// The policy that is stored in the ledger.
+    /// - Throws: `.corrupt` if the stored policy is damaged.
     public static func load(from ledger: String) throws(LedgerError) -> RetentionPolicy {
         let path = path(in: ledger)
         func damaged() -> LedgerError {
@@ -62,6 +63,7 @@ extension RetentionPolicy {
     }
 
     /// Replaced in one step, even beside a running writer, which reads it the next time.
+    /// - Throws: errors of the disk.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
         var text = ""

@@ -42,6 +42,7 @@ public struct SchemaState: Sendable {
 
 extension Ledger {
     /// What `open` would do about each view, and which views the program does not know. Changes nothing.
+    /// - Throws: `.missing` if there is no ledger, `.schema` if a custom view is not valid, and errors of the files.
     public static func schemaPlan(at path: String, options: LedgerOptions = LedgerOptions()) throws(LedgerError) -> [SchemaState]
     {
         try check(options, path)

@@ -13,6 +13,7 @@ public struct ViewSchema: Sendable, Hashable {
 
 extension Ledger {
     /// The versions of the views that a program has with these options.
+    /// - Throws: `.schema` if a custom view is not valid.
     public static func schemas(_ options: LedgerOptions = LedgerOptions()) throws(LedgerError) -> [ViewSchema] {
         try check(options, "")
         return definitions(.standard, options).map {

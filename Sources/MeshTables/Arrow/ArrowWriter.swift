@@ -7,7 +7,7 @@ public final class ArrowWriter: BatchWriter {
     private let isFile: Bool
     private var offset = 0
     private var batches: [ArrowMessages.Block] = []
-    /// In a stream the count of texts that each column's dictionary has already sent; in a file the whole dictionaries, which are written at its end.
+    /// In a stream, how many texts of each column's dictionary have been sent; in a file, whole dictionaries, which are written at its end.
     private var sent: [Int]
     private var dictionaries: [ColumnDictionary]
 
@@ -43,7 +43,7 @@ public final class ArrowWriter: BatchWriter {
         try put(footer + Self.bytes(UInt32(truncatingIfNeeded: footer.count)) + Array("ARROW1".utf8))
     }
 
-    /// Readers of streams replace a dictionary by the one that follows; the file format allows one of each.
+    /// In a stream, a later dictionary replaces the earlier one; a file may have only one for each column.
     private func takeDictionaries(of batch: ColumnBatch) throws {
         var id = 0
         for column in batch.columns {
@@ -125,7 +125,7 @@ public final class ArrowWriter: BatchWriter {
         }
     }
 
-    /// One buffer. Arrow is little-endian, as every machine that Swift runs on here.
+    /// One buffer. Arrow is little-endian, like every supported machine.
     private enum Piece {
         case bits([UInt8])
         case int32([Int32])

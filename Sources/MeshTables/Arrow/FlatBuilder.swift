@@ -1,6 +1,6 @@
-/// Writes FlatBuffers (https://flatbuffers.dev/internals): from the end, so that everything is written before what refers to it.
+/// Writes FlatBuffers (https://flatbuffers.dev/internals) from the end, so that everything is written before the references to it.
 ///
-/// Bytes are held in the reverse of their final order; places are counted from the end.
+/// Bytes are stored in reverse order; positions count from the end.
 struct FlatBuilder {
     /// The value of a table's field.
     enum Value {
@@ -54,7 +54,7 @@ struct FlatBuilder {
         return reversed.count
     }
 
-    /// - Parameter fields: by their places in the schema.
+    /// - Parameter fields: the fields by their position in the schema.
     mutating func table(_ fields: [(slot: Int, value: Value)]) -> Int {
         var places: [Int: Int] = [:]
         let start = reversed.count

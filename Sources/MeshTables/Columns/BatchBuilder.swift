@@ -1,9 +1,9 @@
 /// Turns rows into batches of columns, in bounded memory.
 public final class BatchBuilder<Row> {
-    /// A batch ends with so many rows, or when its values take so many bytes.
+    /// The most rows of a batch, and the most bytes that its values may take.
     public static var mostRows: Int { 1 << 16 }
     static var mostBytes: Int { 32 << 20 }
-    /// So many rows are read column by column at a time, while they are in the processor's cache.
+    /// How many rows are read column by column at a time, while they are in the processor's cache.
     static var rowsAtOnce: Int { 512 }
 
     public let columns: [TableColumn<Row>]
@@ -12,7 +12,7 @@ public final class BatchBuilder<Row> {
     private var waiting: [Row] = []
     private var rowCount = 0
 
-    /// - Parameter take: gets each batch.
+    /// - Parameter take: receives each batch.
     public init(_ columns: [TableColumn<Row>], take: @escaping (ColumnBatch) throws -> Void) {
         self.columns = columns
         self.take = take
@@ -20,7 +20,7 @@ public final class BatchBuilder<Row> {
         waiting.reserveCapacity(Self.rowsAtOnce)
     }
 
-    /// About how much memory the values take that no batch has yet.
+    /// The approximate memory of the values that are not in a batch yet.
     public var byteCount: Int { waiting.count * MemoryLayout<Row>.stride + builders.reduce(0) { $0 + $1.byteCount } }
 
     public func append(_ row: Row) throws {
@@ -28,7 +28,7 @@ public final class BatchBuilder<Row> {
         if waiting.count >= Self.rowsAtOnce { try read() }
     }
 
-    /// Hands over the rows that are left. More may follow.
+    /// Hands over the remaining rows. More may follow.
     public func finish() throws {
         try read()
         if rowCount > 0 { try endBatch() }

@@ -8,14 +8,14 @@ public struct ColumnBatch: Sendable {
 public struct ColumnArray: Sendable {
     public var count: Int
     public var nullCount: Int
-    /// A bit for each value, the lowest first, 1 where there is one; empty where nothing is null.
+    /// A bit for each value, lowest first, 1 if there is a value; empty if nothing is null.
     public var validity: [UInt8]
     public var data: ColumnData
 
     public func isValid(_ index: Int) -> Bool { validity.isEmpty || validity[index >> 3] >> UInt8(index & 7) & 1 == 1 }
 }
 
-/// Values as their type has them; where a value is null, there is a zero or an empty text.
+/// Values in an array of their type, with a zero or an empty text for each null.
 public indirect enum ColumnData: Sendable {
     /// A bit for each value, the lowest first.
     case bool([UInt8])
@@ -32,7 +32,7 @@ public indirect enum ColumnData: Sendable {
     case list(offsets: [Int32], ColumnData)
 }
 
-/// The different texts of a column, in the order in which they were first seen. Later batches of the same table add to it.
+/// The distinct texts of a column, in the order in which they first occurred. Later batches of the same table add to it.
 public struct ColumnDictionary: Sendable {
     public internal(set) var offsets: [Int32] = [0]
     public internal(set) var bytes: [UInt8] = []

@@ -1,15 +1,15 @@
 /// Collects the values of one column of a batch.
 ///
-/// Each subclass holds its values in one array of their own type; `TableColumn` fills it in a loop that is compiled for the row's type.
+/// Each subclass stores its values in one array of their type; `TableColumn` fills it in a loop that is specialised for the row's type.
 public class ColumnBuilder {
     var validity = ValidityBits()
 
-    /// About how much memory the values take.
+    /// The approximate memory of the values.
     var byteCount: Int { 0 }
 
     func takeData() -> ColumnData { .bool([]) }
 
-    /// The values so far; the next ones are of a new batch.
+    /// Returns the values so far and begins a new batch.
     final func finish() -> ColumnArray {
         let (bits, count, nullCount) = (validity.bits, validity.count, validity.nullCount)
         validity = ValidityBits()
@@ -82,7 +82,7 @@ final class TextBuilder: ColumnBuilder {
     }
 }
 
-/// Texts that occur often, each once. A number that stands for a text is looked up without the text.
+/// Repeated texts, each stored once. A number that stands for a text is looked up without the text.
 final class DictionaryBuilder: ColumnBuilder {
     private var indexes: [Int32] = []
     private var dictionary = ColumnDictionary()
@@ -135,7 +135,7 @@ final class DictionaryBuilder: ColumnBuilder {
     }
 }
 
-/// A text that equals only the same bytes: texts of other bytes may be equal in Swift.
+/// A text that equals only the same bytes; in Swift, texts with different bytes may be equal.
 private struct ExactText: Hashable {
     let text: String
 

@@ -1,4 +1,4 @@
-/// A number or a Boolean that columns hold in an array of its type.
+/// A number or a Boolean that columns store in an array of its type.
 public protocol ColumnNumber: BitwiseCopyable, Sendable {
     static var columnType: ColumnType { get }
     static var zero: Self { get }

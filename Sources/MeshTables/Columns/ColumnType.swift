@@ -1,4 +1,4 @@
-/// The type of a column's values, in every format alike.
+/// The type of a column's values, the same in every format.
 public indirect enum ColumnType: Sendable, Hashable {
     case bool, int32, int64, uint32, uint64, float32, float64
     case utf8
@@ -9,8 +9,8 @@ public indirect enum ColumnType: Sendable, Hashable {
     case seconds
     /// Microseconds since 1970, in UTC.
     case microseconds
-    /// A text of which there are few different ones: names, ids of nodes, cases of enumerations.
+    /// A text with few distinct values: names, ids of nodes, cases of enumerations.
     case dictionary
-    /// Values without nulls among them.
+    /// Lists of values, none of them null.
     case list(ColumnType)
 }

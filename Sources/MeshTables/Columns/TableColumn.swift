@@ -9,17 +9,17 @@ public struct TableColumn<Row>: Sendable {
 
     public var name: String { schema.name }
 
-    /// The properties of the row that it is made of; empty where these are not declared: then it may need any.
+    /// The row's properties that it is made from; empty if they are not declared, since it may then need any of them.
     let properties: [any PartialKeyPath<Row> & Sendable]
-    /// Whether it has the value of its only or first property, in a form of its own, so that keys and indexes of the property find it.
+    /// Whether it is its only or first property, perhaps in another form, so that keys and indexes of the property find it.
     let isProperty: Bool
-    /// Whether it depends on more than the row: on names of nodes and sources, or on the present time.
+    /// Whether it depends on more than the row: on names of nodes and sources, or on the current time.
     let isContextual: Bool
 
     /// - Parameters:
-    ///   - property: whose value it has, followed by others that decide whether it has one.
-    ///   - parts: the properties from which it is made, where it has the value of none.
-    ///   - isContextual: whether it depends on more than the row, so that a `TableContext` must be read for it.
+    ///   - property: the property whose value it has, followed by those that decide whether it has one.
+    ///   - parts: the properties that it is computed from, if it is none of them.
+    ///   - isContextual: whether it depends on more than the row, so that it needs a `TableContext`.
     public init(
         _ name: String, _ reader: ColumnReader<Row>, of property: (any PartialKeyPath<Row> & Sendable)...,
         from parts: (any PartialKeyPath<Row> & Sendable)..., isContextual: Bool = false, unit: String? = nil, meaning: String = ""
@@ -34,7 +34,7 @@ public struct TableColumn<Row>: Sendable {
 
 /// Reads one property of many rows into a column.
 ///
-/// A loop, not a call for each cell: it is compiled for the row's type, where that is known.
+/// It runs a loop instead of a call for each cell; the loop is specialised if the row's type is known.
 public struct ColumnReader<Row>: Sendable {
     let type: ColumnType
     let isNullable: Bool
@@ -95,7 +95,7 @@ public struct ColumnReader<Row>: Sendable {
         }
     }
 
-    /// Seconds since 1970; 0 is no time.
+    /// Seconds since 1970; 0 means no time.
     public static func time(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         optional(.seconds) { row in
             let seconds = get(row)
@@ -142,14 +142,14 @@ public struct ColumnReader<Row>: Sendable {
         }
     }
 
-    /// A text of which there are few different ones.
+    /// A text with few distinct values.
     public static func name(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
         ColumnReader(.dictionary, isNullable: true, { DictionaryBuilder() }) { rows, builder in
             for row in rows { builder.append(get(row)) }
         }
     }
 
-    /// A number that stands for a text, which is made once: nil where it stands for nothing.
+    /// A number that stands for a text, which is looked up once; nil if it stands for nothing.
     public static func code(
         isNullable: Bool = true, _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {

@@ -1,4 +1,4 @@
-/// A table as other programs see it: its name, and its columns in their order.
+/// A table as other programs see it: its name, and its columns in order.
 public struct TableSchema: Sendable, Hashable {
     public var name: String
     public var columns: [ColumnSchema]
@@ -11,13 +11,13 @@ public struct TableSchema: Sendable, Hashable {
 
 /// A column as other programs see it.
 public struct ColumnSchema: Sendable, Hashable {
-    /// In snake case, as JSON lines have it.
+    /// In snake case, as in JSON lines.
     public var name: String
     public var type: ColumnType
     public var isNullable: Bool
-    /// Such as `dB`; nil for what has none.
+    /// Such as `dB`; nil for values without a unit.
     public var unit: String?
-    /// One sentence; empty where the name says it.
+    /// One sentence; empty if the name says enough.
     public var meaning: String
 
     public init(_ name: String, _ type: ColumnType, isNullable: Bool = true, unit: String? = nil, meaning: String = "") {

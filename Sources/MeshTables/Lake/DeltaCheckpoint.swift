@@ -1,8 +1,8 @@
 import MeshLedger
 
-/// The actions of a Delta log as the Parquet file that readers begin with, instead of reading every commit.
+/// The actions of a Delta log as a Parquet file, from which readers start instead of reading every commit.
 ///
-/// Its columns are nested, which tables have no need for: so it has a writer of its own, which takes each action apart by the schema.
+/// Its columns are nested, unlike those of tables, so it has its own writer, which takes each action apart by the schema.
 struct DeltaCheckpoint {
     private indirect enum Node {
         case text(String), integer(String), long(String), truth(String)
@@ -20,7 +20,7 @@ struct DeltaCheckpoint {
         case byteArray = 6
     }
 
-    /// One column: its values, and how deep each is defined and repeated.
+    /// One column: its values with their definition and repetition levels.
     private struct Leaf {
         let path: [String]
         let physical: Physical
@@ -81,7 +81,7 @@ struct DeltaCheckpoint {
     private var leaves: [Leaf] = []
     private var count = 0
 
-    /// A Parquet file of the actions.
+    /// The Parquet file of some actions.
     static func file(_ actions: [JSONValue]) -> [UInt8] {
         var checkpoint = DeltaCheckpoint()
         for node in Self.actions { checkpoint.addLeaves(node, [], 0) }
@@ -120,8 +120,8 @@ struct DeltaCheckpoint {
     }
 
     /// - Parameters:
-    ///   - depth: how many of the outer groups are there.
-    ///   - place: of the node's first leaf; of the next node's afterwards.
+    ///   - depth: how many of the outer groups are present.
+    ///   - place: the index of the node's first leaf; afterwards that of the next node.
     private mutating func append(_ node: Node, _ value: JSONValue?, _ depth: Int32, _ place: inout Int) {
         let value = value == .null ? nil : value
         switch node {
@@ -129,7 +129,7 @@ struct DeltaCheckpoint {
             leaves[place].append(value, value == nil ? depth : depth + 1, 0)
             place += 1
         case .group(_, let nodes):
-            // Without the group, nothing in it goes deeper than what is outside of it.
+            // If the group is absent, its members end at the level outside of it.
             for node in nodes {
                 if let value { append(node, value[Self.name(node)], depth + 1, &place) } else { append(node, nil, depth, &place) }
             }
@@ -257,7 +257,7 @@ struct DeltaCheckpoint {
 }
 
 extension [UInt8] {
-    /// Levels, with their length before them, as data pages of the first version have them.
+    /// Levels, preceded by their length, as in data pages of version 1.
     fileprivate mutating func append(lengthBefore levels: [Int32], width: Int) {
         var packed: [UInt8] = []
         packed.append(hybrid: levels, width: width)

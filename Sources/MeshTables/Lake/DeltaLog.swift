@@ -3,10 +3,10 @@ import MeshLedger
 
 /// The log of one Delta table (https://github.com/delta-io/delta/blob/master/PROTOCOL.md), reader version 1, writer version 2.
 ///
-/// It names files, days, sizes and counts of rows, and no value of a row: so an erasure has nothing to erase in it.
+/// It contains files, days, sizes and row counts but no values of rows, so there is nothing in it to erase.
 ///
-/// Every tenth version is also a checkpoint: all that counts in one Parquet file, from which readers go on, and in a file of JSON lines of our own (`.state`),
-/// from which we do. Commits before a checkpoint that is older than files are kept are removed: no version that they lead to can be read any more.
+/// Every tenth version is also a checkpoint: the whole state in one Parquet file, from which readers start, and in our own file of JSON lines (`.state`),
+/// from which we start. Commits before a checkpoint that is older than the retention of files are removed, since their versions can no longer be read.
 struct DeltaLog {
     private static let versionsBetweenCheckpoints = 10
 
@@ -19,7 +19,7 @@ struct DeltaLog {
     }
 
     let table: String
-    /// Of the last commit; -1 for a table that does not exist yet.
+    /// The version of the last commit; -1 for a table that does not exist yet.
     private(set) var version = -1
     private(set) var schema = ""
     private var identifier = ""
@@ -76,7 +76,7 @@ struct DeltaLog {
     private mutating func take(_ action: JSONValue) {
         if let add = action["add"], case .string(let path)? = add["path"] {
             let day = add["partitionValues"]?["day"] ?? .null
-            // It is only a count.
+            // Only a count is missing then.
             let stats = add["stats"]?.string.flatMap { try? JSONValue(text: $0) }  // see above
             let rows = stats?["numRecords"]?.whole ?? 0
             live[path] = File(path: path, day: day, size: add["size"]?.whole ?? 0, rows: rows)
@@ -92,7 +92,7 @@ struct DeltaLog {
         }
     }
 
-    /// Commits a version: one file, which appears whole or not at all.
+    /// Commits a version: one file, which appears completely or not at all.
     mutating func commit(_ name: String, schema new: String, adding files: [File], removing paths: [String]) throws {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
         var actions: [JSONValue] = [
@@ -132,7 +132,7 @@ struct DeltaLog {
     private mutating func writeCheckpoint(_ name: String, _ now: Int64) throws {
         var actions = [Self.protocolAction, metadata(name, schema, now)]
         for (_, file) in live.sorted(by: { $0.key < $1.key }) { actions.append(Self.add(file, at: now, changes: false)) }
-        // Those that are gone need not be remembered as removed.
+        // Files that no longer exist need not be remembered as removed.
         for (path, time) in removed.sorted(by: { $0.key < $1.key }) where LakeFolder.time(of: "\(table)/\(path)") != nil {
             actions.append(Self.remove(path, at: time, nil, changes: false))
         }
@@ -144,8 +144,8 @@ struct DeltaLog {
         checkpoint = version
     }
 
-    /// Removes commits and checkpoints of which no version that can be read needs any.
-    /// - Parameter keptSeconds: how long files that no current version needs are kept.
+    /// Removes commits and checkpoints that no readable version needs.
+    /// - Parameter keptSeconds: how long files are kept that the current version no longer needs.
     func removeOldCommits(keptSeconds: Int64) throws {
         let oldest = Int64(Date.now.timeIntervalSince1970 * 1000) - keptSeconds * 1000
         var numbers: [(name: String, version: Int, isCheckpoint: Bool)] = []
@@ -182,7 +182,7 @@ struct DeltaLog {
         ])
     }
 
-    /// - Parameter file: nil where its size and day are no longer known.
+    /// - Parameter file: nil if its size and day are no longer known.
     private static func remove(_ path: String, at time: Int64, _ file: File?, changes: Bool) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("path", .string(path)), .init("deletionTimestamp", .integer(time)), .init("dataChange", .bool(changes)),
@@ -207,7 +207,7 @@ struct DeltaLog {
         ])
     }
 
-    /// The schema as Delta has it, with units and meanings. Delta has no unsigned numbers: they are wider signed ones.
+    /// The schema in Delta's form, with units and meanings. Delta has no unsigned numbers, so they become wider signed ones.
     static func schema(_ schema: TableSchema) -> String {
         let fields = schema.columns.map { column in
             var metadata: [JSONValue.Member] = []

@@ -1,9 +1,9 @@
 import Foundation
 public import MeshLedger
 
-/// What a verification has found.
+/// The findings of a verification.
 public struct LakeVerification: Sendable {
-    /// The last events that its tables have: more than one where only some tables were written lately.
+    /// The last events in its tables; several if only some tables were written recently.
     public var heads: [UInt64] = []
     /// Tables whose rows changed while they were written: they are not compared.
     public var moving: [String] = []
@@ -14,11 +14,11 @@ public struct LakeVerification: Sendable {
 }
 
 extension Lake {
-    /// Compares the files with their hashes, the tables with the manifest, and the tree's root with the ledger's.
+    /// Compares files with their hashes, tables with the manifest, and the root of the tree with the ledger's.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
         guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
-                "\(manifestPath) is missing: \(folder) is no lake, or its first run was interrupted; run `meshledger lake write` again"
+                "\(manifestPath) is missing: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
             )
         }
         var found = LakeVerification()
@@ -39,7 +39,7 @@ extension Lake {
             let log = try DeltaLog("\(folder)/\(name)")
             if log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path)) {
                 found.problems.append(
-                    "\(name) is not as the manifest says: a run was interrupted; run `meshledger lake write` again")
+                    "\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
             }
             for file in table.files {
                 found.files += 1
@@ -61,8 +61,8 @@ extension Lake {
         }
     }
 
-    /// Compares the rows of each file with those of the ledger, in the tables that end with an event.
-    /// - Parameter ledger: as it was after that event.
+    /// Compares the rows of each file with the ledger's, in the tables whose last event is the given one.
+    /// - Parameter ledger: the ledger as of that event.
     public func verifyRows(at head: UInt64, against ledger: Ledger, recipes: [String: String], _ found: inout LakeVerification)
         throws
     {
@@ -95,7 +95,7 @@ private struct LakeComparison: LakeVisitor {
             let day = String(file.path.prefix { $0 != "/" })
             let digest = expected.removeValue(forKey: day)
             rows += file.rows
-            // What a waypoint's state is depends on the clock.
+            // A waypoint's state depends on the clock.
             if digest?.text != file.digest, !table.isOfNow {
                 problems.append("\(table.name)/\(day): \(file.rows) rows are not the \(digest?.count ?? 0) of the ledger")
             }

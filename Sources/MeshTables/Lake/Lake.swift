@@ -7,18 +7,18 @@ public struct Lake {
         public var precision: PlacePrecision?
         /// The tables; nil for all.
         public var tables: Set<String>?
-        /// How long files that no current version needs are kept, for readers of earlier versions.
+        /// How long files that the current version no longer needs are kept, for readers of earlier versions.
         public var keptSeconds: Int64 = 7 * 86_400
 
         public init() {}
     }
 
-    /// What a run has done with a table.
+    /// What a run did with a table.
     public struct Change: Sendable {
         public var table: String
         public var version: Int
         public var rows: Int
-        /// The folders of the days that were written, and those that are gone.
+        /// The folders of the days that were written, and of those that were removed.
         public var written: [String] = []
         public var removed: [String] = []
         public var isNew = false
@@ -30,7 +30,7 @@ public struct Lake {
         public var head: UInt64 = 0
         /// Tables whose rows changed while they were read: the next run brings them up to date.
         public var moving: [String] = []
-        /// Rows of all tables that were written.
+        /// The number of rows written, over all tables.
         public var writtenRows: Int { changes.reduce(0) { $0 + $1.rows } }
     }
 
@@ -49,8 +49,8 @@ public struct Lake {
     /// Brings the lake up to date.
     ///
     /// - Parameters:
-    ///   - recipes: of each view, the one that answers now.
-    ///   - isStopped: asked before each table: true leaves the others as they are, for the next run.
+    ///   - recipes: the current recipe of each view.
+    ///   - isStopped: called before each table; true leaves the remaining tables for the next run.
     public func update(
         from ledger: Ledger, recipes: [String: String], _ options: Options = Options(),
         isStopped: @escaping () -> Bool = { false }
@@ -88,18 +88,18 @@ public struct Lake {
         run.report.head = manifest.head
         let isErased = erasure > manifest.erasure
         if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }
-        // What was erased, or is now to be less exact, must not stay in files of earlier versions.
+        // Erased rows, or places that must now be less precise, must not remain in files of earlier versions.
         run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased || isOther, options)
         if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
         try LakeFolder.replace(manifestPath, Array((run.manifest.json.description + "\n").utf8))
         return run.report
     }
 
-    /// The manifest. A new lake has an empty one before its first table, so that no other folder is taken for a lake.
+    /// The manifest. A new lake gets an empty one before its first table, so that no other folder is mistaken for a lake.
     private func begun() throws -> LakeManifest? {
         if let manifest = try LakeManifest.load(manifestPath) { return manifest }
         if let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
-            throw TableError("\(folder) is no lake, but has something in it: \(other); name a new or empty folder")
+            throw TableError("\(folder) is not a lake, but contains \(other); name a new or empty folder")
         }
         try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
         return nil
@@ -111,7 +111,7 @@ public struct Lake {
             .joined()
     }
 
-    /// Removes what interrupted runs have left, and files of earlier versions: after an erasure all of them, else those that are old enough.
+    /// Removes leftovers of interrupted runs, and files of earlier versions: all of them after an erasure, otherwise those that are old enough.
     private func vacuum(_ tables: [String], isErased: Bool, _ options: Options) throws -> Int {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
         var count = 0

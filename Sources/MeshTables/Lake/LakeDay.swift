@@ -1,6 +1,6 @@
 import MeshLedger
 
-/// A day in UTC, as folders and partition values name it; nil for rows without a time.
+/// A day in UTC, as in the names of folders and partition values; nil for rows without a time.
 struct LakeDay: Hashable, Comparable {
     /// Days since 1970.
     let number: Int64?

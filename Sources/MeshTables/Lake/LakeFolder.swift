@@ -1,12 +1,12 @@
 import Foundation
 
-/// Files of a lake: each appears whole, under its final name, when it is on the disk.
+/// Files of a lake: each appears complete, under its final name, once it is on the disk.
 enum LakeFolder {
     static func make(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Takes the lake for this process alone; it is free again when the descriptor is closed.
+    /// Locks the lake for this process; closing the descriptor releases it.
     static func lock(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard descriptor >= 0 else { throw failure("open", path) }
@@ -25,7 +25,7 @@ enum LakeFolder {
         try syncFolder(of: path)
     }
 
-    /// Creates a file that must not exist yet: of two that try, one fails.
+    /// Creates a file that must not exist yet: if two try, one fails.
     static func create(_ path: String, _ bytes: [UInt8]) throws {
         let folder = (path as NSString).deletingLastPathComponent
         let new = "\(folder)/.\(UUID().uuidString).tmp"
@@ -59,7 +59,7 @@ enum LakeFolder {
     }
 
     /// - Returns: the file's bytes; nil if it does not exist.
-    /// - Throws: if it is there, but cannot be read: it must not be taken for missing.
+    /// - Throws: if it exists but cannot be read, so that it is not mistaken for missing.
     static func read(_ path: String) throws -> [UInt8]? {
         var bytes: [UInt8] = []
         return try unsafe forEachPiece(of: path) { unsafe bytes.append(contentsOf: $0) } ? bytes : nil
@@ -83,7 +83,7 @@ enum LakeFolder {
         }
     }
 
-    /// The names in a folder; none where there is no folder.
+    /// The names in a folder; empty if the folder does not exist.
     static func names(_ path: String) throws -> [String] {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
@@ -97,7 +97,7 @@ enum LakeFolder {
         }
     }
 
-    /// When a file was last written, in milliseconds since 1970; nil where it is gone.
+    /// When a file was last written, in milliseconds since 1970; nil if it does not exist.
     static func time(of path: String) -> Int64? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) * 1000 : nil

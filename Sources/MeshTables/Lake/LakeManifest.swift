@@ -9,7 +9,7 @@ struct LakeManifest {
         var sha256: String
         /// Of the rows: `RowDigest`.
         var digest: String
-        /// The first and the last event of its rows; 0 where they name none.
+        /// The first and the last event of its rows; 0 if they name none.
         var firstSequence: UInt64
         var lastSequence: UInt64
         /// The ledger when the file was written: its last event, and the root of its tree.
@@ -20,7 +20,7 @@ struct LakeManifest {
 
     struct Table {
         var version: Int
-        /// The ledger as of which it is complete, and what else decides its rows; empty if these changed while it was written.
+        /// The state of the ledger that it reflects completely, and what else its rows depend on; empty if they changed while they were written.
         var state: String
         var head: UInt64
         var root: String
@@ -33,14 +33,14 @@ struct LakeManifest {
     var ledger = ""
     var head: UInt64 = 0
     var root = ""
-    /// The last erasure whose bytes are gone from the lake.
+    /// The last erasure that has been carried out in the lake.
     var erasure: UInt64 = 0
     var precision = ""
     var tables: [String: Table] = [:]
 
     init() {}
 
-    /// - Throws: where it is damaged, or of another version of the format.
+    /// - Throws: if it is damaged, or has another version of the format.
     init(_ json: JSONValue, path: String) throws {
         guard json["format"]?.whole == 1 else { throw TableError("\(path) is damaged, or of a later MeshLedger") }
         func number(_ value: JSONValue?) -> UInt64 { UInt64(value?.whole ?? 0) }

@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// One run over all tables.
+/// One update of all tables.
 struct LakeRun: LakeVisitor {
     let folder: String
     var manifest: LakeManifest
@@ -10,15 +10,15 @@ struct LakeRun: LakeVisitor {
     private var visited: Set<String> = []
     private let isStopped: () -> Bool
     private let place: (String?) throws -> Lake.Place
-    /// Whether tables were left as they are, because the run was to stop.
+    /// Whether the run stopped before it reached all tables.
     private(set) var hasStopped = false
 
-    /// Whether no table of the lake was left as it was.
+    /// Whether the run has visited every table of the lake.
     var visitedAll: Bool { manifest.tables.keys.allSatisfy(visited.contains) }
 
     var knownTables: [String] { visited.union(manifest.tables.keys).sorted() }
 
-    /// Tables of views that this program does not know may hold what was erased.
+    /// Tables of views that this program does not know may contain erased rows.
     mutating func emptyUnvisited() throws {
         for name in manifest.tables.keys.sorted() where !visited.contains(name) {
             var log = try DeltaLog("\(folder)/\(name)")
@@ -34,8 +34,8 @@ struct LakeRun: LakeVisitor {
     }
 
     /// - Parameters:
-    ///   - isStopped: asked before each table.
-    ///   - place: how far a view is, or the log.
+    ///   - isStopped: called before each table.
+    ///   - place: the last event that a view has, or the log for nil.
     init(
         folder: String, manifest: LakeManifest, recipes: [String: String], isStopped: @escaping () -> Bool,
         place: @escaping (String?) throws -> Lake.Place
@@ -60,7 +60,7 @@ struct LakeRun: LakeVisitor {
 
         let seed = RowDigest.hash(Array((schema + manifest.precision).utf8)[...])
         let files = Dictionary((known?.files ?? []).map { ($0.path, $0) }) { $1 }
-        // Files that the manifest does not know were committed by a run that was interrupted: they are written again.
+        // Files missing from the manifest were committed by an interrupted run; they are written again.
         var present: [String: (path: String, digest: String)] = [:]
         for file in log.live.values {
             let day = String(file.path.prefix { $0 != "/" })
@@ -137,7 +137,7 @@ struct LakeRun: LakeVisitor {
     }
 }
 
-/// The files that hold rows: no other program names its files so.
+/// The files that contain rows; no other program gives its files such names.
 enum LakePart {
     static let ending = ".zstd.parquet"
 }
@@ -149,9 +149,9 @@ extension LakeDay {
     }
 }
 
-/// Writes the rows of some days of a table, a file for each.
+/// Writes the rows of some days of a table, one file for each day.
 struct LakeTableWriter<Row> {
-    /// More is not held in memory, over all days.
+    /// The most memory that rows of all days may take.
     private static var mostBytes: Int { 48 << 20 }
 
     struct Part {
@@ -175,7 +175,7 @@ struct LakeTableWriter<Row> {
         (self.table, self.path, self.seed, self.days) = (table, path, seed, days)
     }
 
-    /// - Parameter rows: visits at least all rows of the days.
+    /// - Parameter rows: visits all rows of the days, and perhaps others.
     mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
         var failure: (any Error)?
         var rowsUntilCheck = 1 << 14
@@ -209,7 +209,7 @@ struct LakeTableWriter<Row> {
         self.writers = writers
     }
 
-    /// The rows become compressed pages, and these go into the files, before they take too much memory.
+    /// Turns rows into compressed pages and writes them to the files before they take too much memory.
     private static func relieve(_ writers: [LakeDayWriter<Row>]) throws {
         if writers.reduce(0, { $0 + $1.openBytes }) > mostBytes { for writer in writers { try writer.endBatch() } }
         if writers.reduce(0, { $0 + $1.pageBytes }) > mostBytes { for writer in writers { try writer.endGroup() } }

@@ -3,10 +3,10 @@ import Foundation
 public import MeshLedger
 import ViewQuery
 
-/// A table of a lake: where its rows come from, and when each is.
+/// A table of a lake: the source of its rows, and the day of each.
 public struct LakeTable<Row> {
     public var name: String
-    /// The view whose recipe decides the rows; nil for the log.
+    /// The view whose recipe determines the rows; nil for the log.
     public var view: String?
     public var columns: [TableColumn<Row>]
     /// Seconds since 1970; nil for rows without a time.
@@ -14,14 +14,14 @@ public struct LakeTable<Row> {
     /// Whether rows change with the clock.
     public var isOfNow = false
     public var forEach: ((Row) -> Void) throws -> Void
-    /// What else decides the rows, besides the view's recipe and the last event.
+    /// What determines the rows besides the view's recipe and the last event.
     var state = ""
-    /// How rows are found without reading all; nil where that cannot be had.
+    /// How rows are found without reading all of them; nil if that is not possible.
     var narrow: Narrow?
 
-    /// Of rows that never change, except as `state` says.
+    /// For rows that never change, except as described by `state`.
     struct Narrow {
-        /// The days of rows that are new since an event.
+        /// The days of rows that were added after an event.
         var newDays: (UInt64) throws -> Set<LakeDay>
         /// The rows of some days.
         var forEach: (Set<LakeDay>, (Row) -> Void) throws -> Void
@@ -36,12 +36,12 @@ public struct LakeTable<Row> {
     }
 }
 
-/// Does something with each table of a lake, whatever its rows.
+/// Visits each table of a lake, whatever the type of its rows.
 public protocol LakeVisitor {
     mutating func visit<Row>(_ table: LakeTable<Row>) throws
 }
 
-/// The tables of a ledger: of its views, and of its log. Archived rows are left out, as exports do.
+/// The tables of a ledger: those of its views and of its log. Archived rows are left out, as in exports.
 public struct LakeTables {
     private let ledger: Ledger
     private let context: TableContext
@@ -50,9 +50,9 @@ public struct LakeTables {
     private let head: UInt64?
 
     /// - Parameters:
-    ///   - precision: how exact places may be; nil for as they are.
-    ///   - names: the tables, or nil for all.
-    ///   - head: the last event of the table of events, or nil for all.
+    ///   - precision: the precision of places; nil to leave them unchanged.
+    ///   - names: the tables; nil for all.
+    ///   - head: the last event of the table of events; nil for the newest.
     public init(
         _ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil, through head: UInt64? = nil
     ) throws {
@@ -116,7 +116,7 @@ public struct LakeTables {
         }
     }
 
-    /// All positions in parts of some days: the fewer files are written at once, the larger are their pages.
+    /// All positions, a few days at a time: the fewer files are written at once, the larger their pages are.
     private func parts(_ all: RowQuery) throws -> [RowQuery] {
         func end(_ order: SortOrder) throws -> Int64? {
             let sort = SortDescriptor(\PositionRow.time, order: order)

@@ -5,11 +5,11 @@ import ProtobufWire
 
 /// The events of the log, its packets and their receptions as tables of a lake.
 ///
-/// Events and receptions are in the day in which they arrived, packets in the one in which they were first heard.
+/// Events and receptions belong to the day of their arrival, packets to the day on which they were first heard.
 struct LogLakeTables {
     private let ledger: Ledger
     private let context: TableContext
-    /// Whether places may be as exact as nodes sent them: events hold those.
+    /// Whether places may be as precise as nodes sent them, since events contain them.
     private let isExact: Bool
     private let isWanted: (String) -> Bool
     private let events: ClosedRange<UInt64>?
@@ -62,7 +62,7 @@ struct LogLakeTables {
 
     // MARK: Events
 
-    /// No read transaction is open for long: it would keep the log's file from using freed pages again.
+    /// No read transaction stays open for long, since that would keep the log's file from reusing freed pages.
     private static let eventsAtOnce = 4_096
 
     private func forEach(in range: ClosedRange<UInt64>, _ visit: (EventHeader, RawSpan) -> Void) throws {

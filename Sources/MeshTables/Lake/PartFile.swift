@@ -1,7 +1,7 @@
 import Foundation
 import MeshCrypto
 
-/// A new file that is being written, and its hash. It is open only while it is written to: a lake has one for each day.
+/// A file that is being written, and its hash. It is open only during writes, since a lake has one for each day.
 final class PartFile: ByteOutput {
     private static let mostWaiting = 1 << 20
 
@@ -42,7 +42,7 @@ final class PartFile: ByteOutput {
 
     func finish() throws { try flush(syncs: true) }
 
-    /// Of all that was written, in hexadecimal digits; once.
+    /// The hash of everything written, in hexadecimal digits. Call it once.
     func sha256() -> String { hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
 
     /// Gives it its final name.
@@ -53,7 +53,7 @@ final class PartFile: ByteOutput {
 }
 
 extension PartFile {
-    /// Of a file's bytes.
+    /// The hash of a file's bytes.
     static func sha256(of path: String) throws -> String {
         var hash = SHA256Context()
         guard try unsafe LakeFolder.forEachPiece(of: path, { unsafe hash.update($0.bytes) }) else {

@@ -1,4 +1,4 @@
-/// The rows of a partition as one number, whatever their order: the sum of a hash of each row's values.
+/// A digest of a partition's rows that ignores their order: the sum of the hashes of all rows.
 struct RowDigest: Equatable {
     var sum: UInt64 = 0
     var count = 0

@@ -1,4 +1,4 @@
-/// Points for rows with a latitude and a longitude, in WKB, as GeoParquet 1.1 describes them.
+/// Points in WKB for rows with a latitude and a longitude, as GeoParquet 1.1 describes.
 final class GeometryColumn {
     static let schema = ColumnSchema("geometry", .binary, meaning: "The place as a point in WKB.")
 
@@ -7,7 +7,7 @@ final class GeometryColumn {
     /// West, south, east, north.
     private var box: (Double, Double, Double, Double)?
 
-    /// Nil where the table has no places.
+    /// Nil if the table has no places.
     init?(_ schema: TableSchema) {
         func place(_ name: String) -> Int? { schema.columns.firstIndex { $0.name == name && $0.type == .float64 } }
         guard let latitude = place("latitude"), let longitude = place("longitude"), place("geometry") == nil else { return nil }
@@ -42,7 +42,7 @@ final class GeometryColumn {
             data: .bytes(offsets: offsets, bytes: bytes))
     }
 
-    /// Without a coordinate system it is longitude and latitude of WGS 84.
+    /// Without a coordinate system, the coordinates are longitude and latitude of WGS 84.
     var metadata: String {
         let bounds = box.map { ",\"bbox\":[\($0.0),\($0.1),\($0.2),\($0.3)]" } ?? ""
         return "{\"version\":\"1.1.0\",\"primary_column\":\"geometry\",\"columns\":{\"geometry\":"

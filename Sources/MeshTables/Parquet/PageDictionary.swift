@@ -1,4 +1,4 @@
-/// The different numbers of a column chunk, in the order in which they were first seen.
+/// The distinct numbers of a column chunk, in the order in which they first occurred.
 struct NumberDictionary {
     private(set) var values: [UInt64] = []
     private var slots: [Int32]
@@ -39,7 +39,7 @@ struct NumberDictionary {
     }
 }
 
-/// The different texts of a column chunk.
+/// The distinct texts of a column chunk.
 struct TextDictionary {
     private(set) var texts = ColumnDictionary()
     private var places: [UInt64: [Int32]] = [:]

@@ -7,7 +7,7 @@ enum PageEncoding: Int {
     case byteStreamSplit = 9
 }
 
-/// Appends bits, the lowest first.
+/// Appends bits, lowest first.
 struct BitPacker {
     var bytes: [UInt8]
     private var pending: UInt64 = 0
@@ -81,7 +81,7 @@ extension [UInt8] {
         }
     }
 
-    /// Levels of 0 and 1, with their length before them, as data pages of the first version have them.
+    /// Levels of 0 and 1, preceded by their length, as in data pages of version 1.
     mutating func append(levels bits: [UInt8], count: Int, ones: Int) {
         var levels: [UInt8] = []
         if ones == 0 || ones == count {
@@ -96,7 +96,7 @@ extension [UInt8] {
     }
 
     /// Differences in blocks of 128, each quarter of which has its own width.
-    /// - Parameter width: of the values, 4 or 8 bytes; they wrap around.
+    /// - Parameter width: the width of the values, 4 or 8 bytes; differences wrap around.
     mutating func append(deltas values: [UInt64], width: Int) {
         append(varint: 128)
         append(varint: 4)
@@ -142,7 +142,7 @@ extension [UInt8] {
         }
     }
 
-    /// The first bytes of all values, then the second ones, and so on.
+    /// The first bytes of all values, then their second bytes, and so on.
     mutating func append(split values: [UInt64], width: Int) {
         reserveCapacity(count + values.count * width)
         for byte in 0..<width {

@@ -11,11 +11,11 @@ struct ParquetType {
 
     var physical: Physical
     var order: ValueOrder
-    /// The converted type of old readers, and what writes the logical type.
+    /// The converted type for old readers, and the writer of the logical type.
     var converted: Int?
     var logical: (@Sendable (inout ThriftWriter) -> Void)?
 
-    /// In bytes; 0 for what has no fixed width.
+    /// In bytes; 0 if the width varies.
     var width: Int {
         switch physical {
         case .boolean, .byteArray: 0
@@ -24,7 +24,7 @@ struct ParquetType {
         }
     }
 
-    /// - Parameter isSigned: unsigned numbers are stored in wider signed ones, for readers that have no others.
+    /// - Parameter isSigned: whether unsigned numbers are stored as wider signed ones, for readers without unsigned numbers.
     init(_ type: ColumnType, isSigned: Bool) {
         func integer(_ width: Int8, _ converted: Int) -> @Sendable (inout ThriftWriter) -> Void {
             { thrift in
@@ -80,7 +80,7 @@ struct ParquetPage {
 final class ParquetColumn {
     /// Texts longer than this are left out of statistics.
     private static let longestBound = 64
-    /// A dictionary of more values costs readers more than it saves.
+    /// A dictionary with more values costs readers more than it saves.
     private static let mostEntries = 1 << 16
 
     let schema: ColumnSchema
@@ -113,7 +113,7 @@ final class ParquetColumn {
 
     var isList: Bool { if case .list = schema.type { true } else { false } }
 
-    /// Forgets the row group.
+    /// Discards the row group.
     func reset() {
         (pages, valueCount, nullCount, bounds, hasBounds) = ([], 0, 0, nil, true)
         (encodings, uncompressedSize, numbers, texts, given, usesDictionary) = (
@@ -152,7 +152,7 @@ final class ParquetColumn {
     }
 
     /// Repetition and definition levels of lists.
-    /// - Returns: how many levels there are.
+    /// - Returns: the number of levels.
     private func appendLevels(of offsets: [Int32], to page: inout [UInt8]) -> Int {
         var (repeated, defined) = (BitPacker(), BitPacker())
         var (count, repeats, elements) = (0, 0, 0)
@@ -177,7 +177,7 @@ final class ParquetColumn {
         return count
     }
 
-    /// - Parameter column: whose nulls are left out; nil if no value is null.
+    /// - Parameter column: the column whose nulls are left out; nil if no value is null.
     private func append(
         _ data: ColumnData, _ column: ColumnArray?, to page: inout [UInt8]
     ) throws -> (PageEncoding, ValueBounds?) {
@@ -239,7 +239,7 @@ final class ParquetColumn {
         }
     }
 
-    /// Nil where too many are different: the dictionary then keeps what earlier pages refer to.
+    /// Nil if there are too many distinct values; the dictionary then keeps what earlier pages refer to.
     private func indexes(of values: [UInt64]) -> [Int32]? {
         var indexes: [Int32] = []
         indexes.reserveCapacity(values.count)
@@ -254,7 +254,7 @@ final class ParquetColumn {
                 return nil
             }
         }
-        // Pages may be too small to tell by themselves: then the next ones go without.
+        // One page may be too small to judge by; if so, later pages use no dictionary.
         let all = earlier + indexes.count
         if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries { usesDictionary = false }
         return indexes
@@ -325,7 +325,7 @@ final class ParquetColumn {
         page.append(hybrid: indexes, width: width)
     }
 
-    /// The page of the dictionary, with its header; nil where no page refers to one.
+    /// The dictionary's page with its header; nil if no page refers to it.
     func dictionaryPage() throws -> [UInt8]? {
         guard encodings.contains(.dictionary) else { return nil }
         var page: [UInt8] = []

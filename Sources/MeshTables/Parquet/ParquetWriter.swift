@@ -1,16 +1,16 @@
 import Foundation
 
-/// Writes batches as a Parquet file (https://parquet.apache.org/docs/file-format/), from its beginning to its end: also to a pipe.
+/// Writes batches as a Parquet file (https://parquet.apache.org/docs/file-format/) from beginning to end, so it can write to a pipe.
 ///
-/// Pages are compressed with zstd. A batch is a page of each column; numbers have a dictionary as long as it pays, then differences or split bytes.
+/// Pages are compressed with zstd. A batch is a page of each column; numbers use a dictionary as long as it pays, then differences or split bytes.
 public final class ParquetWriter: BatchWriter {
     public struct Options: Sendable {
-        /// Stores unsigned numbers as wider signed ones, since some readers have no others.
+        /// Stores unsigned numbers as wider signed ones, since some readers have no unsigned ones.
         public var isSigned = false
         /// Adds a point of WKB for rows with a latitude and a longitude, as GeoParquet does.
         public var hasGeometry = true
         public var level: Int32 = 1
-        /// More of the file's metadata.
+        /// Additional metadata of the file.
         public var metadata: [(key: String, value: String)] = []
 
         public init() {}
@@ -45,7 +45,7 @@ public final class ParquetWriter: BatchWriter {
         var nullCount: Int
         var bounds: ValueBounds?
         var encodings: [Int]
-        /// Their places in the file.
+        /// Their positions in the file.
         var pages: [(page: ParquetPage, offset: Int, size: Int)]
         var hasPageBounds: Bool
         var columnIndex: Range<Int> = 0..<0
@@ -76,7 +76,7 @@ public final class ParquetWriter: BatchWriter {
         if groupRows >= Self.mostRows || pendingBytes >= Self.mostBytes { try endGroup() }
     }
 
-    /// The compressed pages of the row group that is not yet written.
+    /// The compressed pages of the current row group.
     var pendingBytes: Int { columns.reduce(0) { $0 + $1.byteCount } }
 
     func endPendingGroup() throws { if groupRows > 0 { try endGroup() } }

@@ -1,4 +1,4 @@
-/// Writes Thrift's compact protocol, in which Parquet's metadata are.
+/// Writes Thrift's compact protocol, which encodes Parquet's metadata.
 struct ThriftWriter {
     private(set) var bytes: [UInt8] = []
     private var lastField = 0
@@ -122,7 +122,7 @@ extension [UInt8] {
 
     mutating func append(zigzag number: Int64) { append(varint: UInt64(bitPattern: number << 1 ^ number >> 63)) }
 
-    /// The lowest `width` bytes, the lowest first.
+    /// The lowest `width` bytes, lowest first.
     mutating func append(littleEndian number: UInt64, width: Int) {
         var rest = number
         for _ in 0..<width {

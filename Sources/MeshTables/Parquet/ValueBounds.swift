@@ -1,4 +1,4 @@
-/// The least and the greatest value of a page or column, as statistics store them.
+/// The minimum and maximum of a page or column, as in statistics.
 struct ValueBounds {
     var least: [UInt8]
     var greatest: [UInt8]
@@ -64,7 +64,7 @@ enum ValueOrder {
                 greatest = max(greatest, number)
             }
             guard isAny else { return nil }
-            // The two zeros are equal; readers need the one that includes both.
+            // The two zeros are equal; the bounds must include both.
             if least == 0 { least = -0.0 }
             if greatest == 0 { greatest = 0.0 }
             func bits(_ number: Double) -> UInt64 { width == 8 ? number.bitPattern : UInt64(Float(number).bitPattern) }

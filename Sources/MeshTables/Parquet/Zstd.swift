@@ -6,7 +6,7 @@ import CZstd
     private let level: Int32
 
     init(level: Int32) throws {
-        guard let context = unsafe ZSTD_createCCtx() else { throw TableError("there is no memory left to compress with") }
+        guard let context = unsafe ZSTD_createCCtx() else { throw TableError("not enough memory to compress") }
         unsafe self.context = context
         self.level = level
     }

@@ -6,27 +6,27 @@ extension ColumnReader {
         code(isNullable: false, get) { NodeID.text($0) }
     }
 
-    /// The id of a node; 0 is none.
+    /// The id of a node; 0 means none.
     static func nodeOrNone(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         code(get) { $0 == 0 ? nil : NodeID.text($0) }
     }
 
-    /// The id of a node that every row has; everyone is `^all`.
+    /// The id of a node that every row has; a broadcast is `^all`.
     static func addressee(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         code(isNullable: false, get) { NodeID.addressee($0) }
     }
 
-    /// An enumeration of Meshtastic: its name, or the number where it has none.
+    /// A Meshtastic enumeration: the value's name, or its number if it has no name.
     static func value(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         code(isNullable: false, get) { FieldTable.valueName($0, of: enumeration) }
     }
 
-    /// Like `value`; 0 is none.
+    /// Like `value`; 0 means none.
     static func valueOrNone(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         code(get) { $0 == 0 ? nil : FieldTable.valueName($0, of: enumeration) }
     }
 
-    /// A text of which there are few different ones; an empty one is none.
+    /// A text with few distinct values; an empty one means none.
     static func nameOrNone(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
         name { row in
             let text = get(row)
@@ -34,7 +34,7 @@ extension ColumnReader {
         }
     }
 
-    /// A text; an empty one is none.
+    /// A text; an empty one means none.
     static func textOrNone(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
         optionalText { row in
             let text = get(row)
@@ -42,7 +42,7 @@ extension ColumnReader {
         }
     }
 
-    /// A number of which 0 is none.
+    /// A number; 0 means none.
     static func positive(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
         optional { row in
             let number = get(row)
@@ -63,7 +63,7 @@ extension FieldTable {
         return name ?? String(number)
     }
 
-    /// What no key opens has no port that is known.
+    /// A packet that no key opens has no known port.
     static func portText(_ port: UInt32, isReadable: Bool) -> String {
         port != 0 || isReadable ? portName(port) ?? String(port) : "unreadable"
     }
@@ -72,7 +72,7 @@ extension FieldTable {
 extension JSONValue {
     static func time(_ seconds: UInt32) -> JSONValue { seconds == 0 ? .null : .string(ISO8601.text(seconds: Int64(seconds))) }
 
-    /// JSON lines have null for what is no number in JSON.
+    /// JSON lines have null for values that are not numbers in JSON, such as NaN.
     static func measured(_ value: Float) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
     static func measured(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
 }

@@ -2,9 +2,9 @@ import Foundation
 public import MeshLedger
 import ProtobufWire
 
-/// Rows of which only the declared properties are known, such as those of custom views.
+/// Rows that are known only by their declared properties, such as those of custom views.
 public enum GenericTable {
-    /// `latitudeE7` as `latitude_e7`, as columns are called in JSON and CSV.
+    /// `latitudeE7` as `latitude_e7`, the form of column names in JSON and CSV.
     public static func name(_ property: String) -> String {
         var name = ""
         var wasSmall = false
@@ -115,7 +115,7 @@ public enum GenericTable {
         return .optional { get($0).map(convert) }
     }
 
-    /// An empty text is none.
+    /// An empty text means none.
     private static func text<Row: QueryRow, Value: Sendable>(
         _ column: RowColumn<Row>, _ convert: @escaping @Sendable (Value) -> String
     ) -> ColumnReader<Row>? {
@@ -140,7 +140,7 @@ public enum GenericTable {
     }
 }
 
-/// Values of any type as JSON text, in the form of JSON lines.
+/// Values of any type as JSON text, as in JSON lines.
 enum NestedJSON {
     /// - Returns: nil for no value.
     static func text(_ value: Any, _ kind: ColumnKind) -> String? {

@@ -82,7 +82,7 @@ public struct ReceptionRecord: TableRow {
     }
 }
 
-/// What the index knows of each event that has a packet.
+/// The index entry of each event with a packet.
 extension IndexedEvent: TableRow {
     public static var tableName: String { "packet_events" }
 
@@ -104,11 +104,11 @@ extension IndexedEvent: TableRow {
     }
 }
 
-/// One event of the log, whole.
+/// One whole event of the log.
 public struct EventRecord: TableRow {
     public var header: EventHeader
     public var source: String
-    /// The name of its encoding, or the number.
+    /// The name of its encoding, or its number.
     public var encoding: String
     /// In base64.
     public var payload: String

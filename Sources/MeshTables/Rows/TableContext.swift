@@ -1,16 +1,16 @@
 public import MeshLedger
 
-/// What columns need besides the row: names of nodes and sources, and the present time.
+/// What columns need besides the row: names of nodes and sources, and the current time.
 public struct TableContext: Sendable {
     /// By number; a node without a name is missing.
     public var nodeNames: [UInt32: String] = [:]
     public var sourceNames: [UInt32: String] = [:]
     /// Seconds since 1970.
     public var now: UInt32 = 0
-    /// Of each view with rows of dropped events: which older recipe made them.
+    /// For each view with rows of dropped events, the older recipe that made them.
     var origins: [String: RowOrigins] = [:]
 
-    /// For schemas only: columns that read names find none.
+    /// For schemas only: it contains no names.
     public init() {}
 
     public init(_ ledger: Ledger) throws {

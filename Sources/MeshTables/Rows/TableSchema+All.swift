@@ -1,13 +1,13 @@
 public import MeshLedger
 
 extension TableSchema {
-    /// Of all tables: those of the ledger's views, custom ones among them, and of the log.
+    /// The schemas of all tables: those of the ledger's views, including custom ones, and of the log.
     public static func all(in ledger: Ledger, _ context: TableContext = TableContext()) -> [TableSchema] {
         let views = ledger.rowNames.compactMap { ledger.rows(of: $0) }.map { of($0, context) }
         return views + [EventRecord.tableSchema(context), PacketRow.tableSchema(context), ReceptionRecord.tableSchema(context)]
     }
 
-    /// Of the rows of any view.
+    /// The schema of any view's rows.
     public static func of<Row: QueryRow>(_ rows: Row.Type, _ context: TableContext = TableContext()) -> TableSchema {
         if let rows = rows as? any TableRow.Type { return rows.tableSchema(context) }
         return GenericTable.schema(rows)

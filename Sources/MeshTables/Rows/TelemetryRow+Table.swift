@@ -27,7 +27,7 @@ extension TelemetryRow: TableRow {
         return front + metrics + back + olderRecipe(context) { $0.sequence }
     }
 
-    /// Empty where the bytes are damaged: the view's quarantine lists it.
+    /// Empty if the bytes are damaged; the view's quarantine lists the event.
     fileprivate var values: [TelemetryMetrics.Entry] {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // see above
     }

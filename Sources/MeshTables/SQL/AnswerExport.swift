@@ -2,8 +2,8 @@ internal import ProtobufWire
 
 /// Writes the answer of one statement as Arrow or Parquet.
 ///
-/// What a column of a table shows keeps its type, unit and meaning. What is computed has the type of its values, which the last row decides: such an answer is
-/// held until its end, nine bytes a value and its texts; one of columns of tables is written while it comes.
+/// A column of a table keeps its type, unit and meaning. A computed column gets the type of its values, which is known only after the last row: such
+/// an answer is held in memory to the end, at nine bytes a value plus texts. An answer of table columns alone is written as it arrives.
 package final class AnswerExport {
     private let columns: [AnswerValues]
     private let format: TableFormat
@@ -13,7 +13,7 @@ package final class AnswerExport {
     private var export: TableExport<Int>?
     private var count = 0
 
-    /// - Parameter tables: those that the statement may have asked.
+    /// - Parameter tables: the tables that the statement may have read.
     package init(
         _ columns: [AnswerColumn], of tables: [TableSchema], format: TableFormat, isFile: Bool, to output: any ByteOutput
     ) {
@@ -43,19 +43,19 @@ package final class AnswerExport {
             try export ?? TableExport("answer", columns.map(\.column), format: format, isFile: isFile, to: output)
         self.export = export
         for row in 0..<count { export.write(row) }
-        // The rows of a full batch have all been read, and those of the last one are read by `finish`.
+        // The rows of a full batch have all been read; `finish` reads those of the last one.
         guard count == BatchBuilder<Int>.mostRows, !isHeld else { return }
         for column in columns { column.removeAll() }
         count = 0
     }
 }
 
-/// Names of columns, of which no two are the same in SQL.
+/// Column names that are unique in SQL.
 struct UniqueNames {
     private var taken: Set<String> = []
 
     mutating func unique(_ wanted: String) -> String {
-        // SQL's names are the same in any case.
+        // SQL ignores the case of names.
         var (number, name) = (1, wanted)
         while !taken.insert(name.lowercased()).inserted {
             number += 1
@@ -76,12 +76,12 @@ private final class AnswerValues: @unchecked Sendable {
     }
 
     let name: String
-    /// The column of a table that it shows unchanged.
+    /// The table column that it shows unchanged.
     let shown: ColumnSchema?
     private var kinds: [Kind] = []
     /// A number's bits, or a place in `ends`.
     private var words: [UInt64] = []
-    /// Where each text ends in `bytes`; the next one begins there.
+    /// The end of each text in `bytes`, where the next one begins.
     private var ends: [Int] = []
     private var bytes: [UInt8] = []
     private var seen: Set<Kind> = []
@@ -91,7 +91,7 @@ private final class AnswerValues: @unchecked Sendable {
     func append(_ value: SQLValue) throws {
         if let type = shown?.type, !Self.fits(value, type) {
             throw TableError(
-                "\(name): \(value.text) is no value of the column \(shown?.name ?? ""), which another part of the statement shows; write it as an expression, such as +\(name)"
+                "\(name): \(value.text) is not a value of the column \(shown?.name ?? ""), which another part of the statement shows; write it as an expression, such as +\(name)"
             )
         }
         switch value {
@@ -162,7 +162,7 @@ private final class AnswerValues: @unchecked Sendable {
         }
     }
 
-    /// The one type that holds all values.
+    /// The type that can hold all of the values.
     private var valueType: ColumnType {
         if seen == [.integer] { return .int64 }
         if seen == [.real] || seen == [.integer, .real] { return .float64 }
@@ -185,7 +185,7 @@ private final class AnswerValues: @unchecked Sendable {
 
     private func data(_ row: Int) -> [UInt8]? { kinds[row] == .text || kinds[row] == .bytes ? Array(slice(row)) : nil }
 
-    /// Where texts come with other values, these are written as the other formats write them.
+    /// If texts are mixed with other values, those are written as the other formats write them.
     private func text(_ row: Int) -> String? {
         switch kinds[row] {
         case .null: nil

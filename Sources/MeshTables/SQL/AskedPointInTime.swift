@@ -1,7 +1,7 @@
 internal import EventLog
 internal import MeshLedger
 
-/// The value of `as_of`: an event's number, or a time as ISO 8601 has it.
+/// The value of `as_of`: an event's number, or a time in ISO 8601.
 enum AskedPointInTime {
     static func parse(_ constant: SQLConstant) throws -> PointInTime? {
         switch constant {

@@ -4,7 +4,7 @@ internal import Meshtastic
 internal import ViewQuery
 
 extension ColumnMatch {
-    /// How a column of a table that shows a property is compared; nil where the property's numbers do not find it.
+    /// How a table column that shows a property is compared; nil if the property's stored numbers cannot find its values.
     init?<Row: QueryRow>(_ column: ColumnSchema, showing property: RowColumn<Row>) {
         guard let bounds = property.bounds else { return nil }
         switch column.type {
@@ -22,7 +22,7 @@ extension ColumnMatch {
         }
     }
 
-    /// Numbers are compared with texts that look like numbers, too: those are left to SQLite.
+    /// SQLite itself compares numbers with texts that look like numbers.
     private init(numbers bounds: ColumnBounds) {
         self.init(bounds: bounds, isOrdered: bounds.isComparable) { constant in
             switch constant {
@@ -33,7 +33,7 @@ extension ColumnMatch {
         }
     }
 
-    /// Ids have eight digits, so that their order is that of the numbers.
+    /// Ids have eight digits, so they sort like their numbers.
     private init(node bounds: ColumnBounds) {
         let points = ColumnBounds(isComparable: false) { test, constant in test == .equal ? bounds.numbers(test, constant) : nil }
         self.init(bounds: points, isOrdered: bounds.isComparable) { constant in
@@ -44,10 +44,10 @@ extension ColumnMatch {
 }
 
 extension TableColumn where Row: QueryRow {
-    /// Which column of the row has its value; nil where none does.
+    /// The row column that has its value; nil if none has.
     var shown: Int? { isProperty ? properties.first.flatMap(Self.place) : nil }
 
-    /// The row's columns that it needs; nil where that is not declared.
+    /// The row columns that it needs; nil if that is not declared.
     var needed: [Int]? {
         let places = properties.compactMap(Self.place)
         return places.isEmpty || places.count < properties.count ? nil : places

@@ -2,9 +2,9 @@ internal import CSQLiteExtension
 internal import Foundation
 internal import MeshLedger
 
-/// Where a program loads this library into SQLite: `.load ./libmeshledger`.
+/// The entry point when a program loads this library into SQLite: `.load ./libmeshledger`.
 ///
-/// With `$MESHLEDGER`, the tables of that ledger are there at once; others come by `CREATE VIRTUAL TABLE` or `meshledger_open`.
+/// If `$MESHLEDGER` is set, the tables of that ledger exist at once; `CREATE VIRTUAL TABLE` or `meshledger_open` adds others.
 @c(sqlite3_meshledger_init)
 @unsafe public func loadMeshLedger(
     _ connection: OpaquePointer?, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ functions: UnsafeRawPointer?

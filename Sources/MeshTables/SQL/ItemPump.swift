@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Turns a walk that hands over items into one that is asked for them: it runs on a thread of its own, and waits where nobody asks.
+/// Turns a walk that pushes items into one that items are pulled from: it runs on a separate thread, and pauses until items are requested.
 ///
-/// Synchronization: the mutex; the semaphores say whose turn it is.
+/// Synchronization: the mutex; the semaphores pass the turn.
 final class ItemPump<Item: Sendable>: Sendable {
     typealias Walk = @Sendable (_ take: (Item) -> Bool) throws -> Void
 
@@ -22,7 +22,7 @@ final class ItemPump<Item: Sendable>: Sendable {
 
     init(_ walk: @escaping Walk) { self.walk = walk }
 
-    /// The next items; fewer than so many only at the end.
+    /// The next items; fewer than requested only at the end.
     func next(_ most: Int) throws -> [Item] {
         let (isBegun, isAtEnd) = state.withLock { state in
             defer { (state.isBegun, state.wanted) = (true, most) }
@@ -40,7 +40,7 @@ final class ItemPump<Item: Sendable>: Sendable {
 
     var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
-    /// Ends the walk: nothing more is asked for.
+    /// Ends the walk; no more items are wanted.
     func stop() {
         let isWaiting = state.withLock { state in
             defer { state.wanted = 0 }

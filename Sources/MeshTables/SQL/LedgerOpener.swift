@@ -2,14 +2,14 @@ internal import Dispatch
 package import MeshLedger
 internal import Synchronization
 
-/// Opens ledgers for reading, each once in a process, and waits for that: SQLite cannot be asked to come back later.
+/// Opens ledgers for reading, each once per process, and blocks until they are open: SQLite cannot wait asynchronously.
 ///
 /// Synchronization: the mutex.
 package final class LedgerOpener: Sendable {
     private struct State {
         var ledgers: [String: Ledger] = [:]
         var past: [Key: Ledger] = [:]
-        /// The last one asked for comes last.
+        /// The most recently used ledger comes last.
         var order: [Key] = []
     }
 
@@ -18,7 +18,7 @@ package final class LedgerOpener: Sendable {
         let moment: PointInTime
     }
 
-    /// Each is a ledger's views in memory or in temporary files.
+    /// Each keeps a ledger's views in memory or in temporary files.
     private static let mostPast = 4
 
     package static let shared = LedgerOpener()
@@ -45,13 +45,13 @@ package final class LedgerOpener: Sendable {
         state.withLock { state in
             state.past[key] = made
             state.order.append(key)
-            // What statements still read of it stays open as long as they hold it.
+            // Statements that still read it keep it open.
             if state.order.count > Self.mostPast { state.past[state.order.removeFirst()] = nil }
         }
         return made
     }
 
-    /// Closes the ledgers as of earlier points.
+    /// Closes the ledgers opened as of earlier points in time.
     package func closePast() async {
         let all = state.withLock { state in
             defer { (state.past, state.order) = ([:], []) }
@@ -66,7 +66,7 @@ private final class Outcome<Value: Sendable>: Sendable {
     let isThere = DispatchSemaphore(value: 0)
 }
 
-/// Waits for asynchronous work on a thread of its own.
+/// Runs asynchronous work and blocks the thread until it is done.
 func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
     let outcome = Outcome<Value>()
     Task.detached {

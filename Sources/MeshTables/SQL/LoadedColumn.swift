@@ -1,6 +1,6 @@
 internal import ProtobufWire
 
-/// The values of one column of the rows that a cursor has read. A class, so that reading a value copies no array's reference.
+/// One column of the rows that a cursor has read. It is a class so that reading a value retains no array.
 final class LoadedColumn {
     private let isAllValid: Bool
     private let validity: [UInt8]

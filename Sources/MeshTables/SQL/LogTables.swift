@@ -5,17 +5,17 @@ internal import MeshLedger
 internal import Meshtastic
 internal import ViewQuery
 
-/// A table of the log, whose rows are found by the numbers of events.
+/// A table of the log, whose rows are found by event number.
 class LogTable: PlannedTable {
-    /// What a column by which rows are found is to the planner.
+    /// What the planner knows of a column by which rows are found.
     enum Finder {
         case sequence, arrival, heard
         case sender, addressee, packetID, gateway, port, channel
 
-        /// Whether ranges of it can be found, not only single values.
+        /// Whether ranges can be found, not only single values.
         var isOrdered: Bool { self == .sequence || self == .arrival || self == .heard }
 
-        /// How many of the rows a test leaves, about.
+        /// The approximate share of rows that pass a test.
         func share(_ test: ColumnTest) -> Double {
             switch self {
             case .sequence: test == .equal ? 1e-6 : 0.25
@@ -38,7 +38,7 @@ class LogTable: PlannedTable {
         super.init(session, declaration, path: path)
     }
 
-    /// Whether rows come in the order of their sequence, in both directions.
+    /// Whether rows come in the order of their sequences, in both directions.
     var isOrdered: Bool { false }
 
     override func choose(_ question: TableQuestion) throws -> TableAnswer? {
@@ -52,7 +52,7 @@ class LogTable: PlannedTable {
                 continue
             }
             guard test == .equal || finder.isOrdered else { continue }
-            // The events of an IN are read together; of anything else, SQLite asks for one value after the other.
+            // The events of an IN are read together; for anything else, SQLite passes one value after the other.
             let takesAll = constraint.isList && finder == .sequence
             plan.uses.append(.bound(place: 0, column: constraint.column, test: test))
             answer.uses.append(TableAnswer.Use(constraint: index, takesAll: takesAll, isExact: false))
@@ -106,7 +106,7 @@ struct LogBounds {
                 if case .list(let list) = value, finder == .sequence { narrow(toAnyOf: list) }
                 continue
             }
-            // Nothing compares with null.
+            // A comparison with null matches nothing.
             if constant == .null { runs = [] }
             switch finder {
             case .sequence: narrow(test, constant)
@@ -123,26 +123,26 @@ struct LogBounds {
         switch (finder, constant) {
         case (.sender, .text(let text)), (.addressee, .text(let text)), (.gateway, .text(let text)):
             guard let node = NodeID.parse(text) else { return runs = [] }
-            // Who everyone is, is not in the index.
+            // The index does not contain broadcasts.
             if node == NodeID.broadcast, finder != .sender { return }
             if finder == .gateway {
                 selection.gateway = node
             } else if finder == .sender || selection.node == nil {
-                // The index is asked for one of both; SQLite tests the other one.
+                // The index answers one of the two; SQLite tests the other.
                 (selection.node, selection.roles) = (node, finder == .sender ? .sender : .addressee)
             }
         case (.packetID, .integer(let number)):
             guard let id = UInt32(exactly: number) else { return runs = [] }
             selection.packetID = id
         case (.port, .text(let text)):
-            // Unreadable packets, and those whose port says nothing, are not in the index by their ports.
+            // The index by port leaves out unreadable packets and those without a known port.
             if let port = FieldTable.port(named: text) ?? UInt32(text), port > 0 { selection.port = port }
         case (.channel, .text(let text)): selection.channel = text
         default: return
         }
     }
 
-    /// The runs, no event outside of others.
+    /// The parts of the runs that lie within the others.
     private mutating func cut(to others: [ClosedRange<EventSequence>]) {
         runs = runs.flatMap { run in
             others.compactMap { other in
@@ -159,7 +159,7 @@ struct LogBounds {
         case .real(let value): number = value
         case .text, .bytes, .null: return
         }
-        // Beyond these, doubles are too coarse; there are no such events.
+        // Doubles are too coarse beyond these numbers, which no event has.
         guard number.magnitude < 0x1p52 else { return }
         let (low, high): (Double, Double) =
             switch test {
@@ -195,7 +195,7 @@ struct LogBounds {
         runs = wanted.sorted().filter { number in before.contains { $0.contains(number) } }.map { $0...$0 }
     }
 
-    /// Seconds of a double are as exact as microseconds; a microsecond more is looked at on both sides.
+    /// A double holds seconds to about a microsecond, so one more microsecond is searched on each side.
     private static func narrow(
         _ test: ColumnTest, _ constant: SQLConstant, _ times: inout (since: Timestamp?, until: Timestamp?)
     ) {
@@ -218,7 +218,7 @@ struct LogBounds {
     }
 }
 
-/// Whether an event is in one of some ascending runs.
+/// Whether an event is in one of several ascending runs.
 private struct Runs: Sendable {
     let runs: [ClosedRange<UInt64>]
 
@@ -232,7 +232,7 @@ private struct Runs: Sendable {
     }
 }
 
-/// A walk through rows that are made of events.
+/// A walk through rows made from events.
 private class LogCursor<Row>: BatchCursor {
     let log: LogTable
     var columns: RowColumns<Row>
@@ -272,7 +272,7 @@ final class EventTable: LogTable {
 }
 
 private final class EventTableCursor: LogCursor<EventRecord> {
-    /// The next one last.
+    /// In reverse: the next one is last.
     private var runs: [ClosedRange<UInt64>] = []
     private var names: [UInt32: String] = [:]
 
@@ -354,12 +354,12 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         wanted = Runs(runs: bounds.runs)
         guard let lowest = bounds.runs.first?.lowerBound, lowest <= head else { return }
         var (begins, lower) = (wanted, ledger.log.first.rawValue)
-        /// Of a packet, one reception is among these.
+        /// One of a packet's receptions is among these.
         var received = wanted
         if packets.isOfPackets {
             (received, lower) = (Runs(runs: [0...UInt64.max]), lowest)
             if bounds.heard.since != nil || bounds.heard.until != nil {
-                // It was heard when the first of its receivers heard it: no reception is earlier, and one is within the times.
+                // A packet was heard when its first receiver heard it: no reception is earlier, and one is within the times.
                 let found = try ledger.runs(heardFrom: bounds.heard.since, before: bounds.heard.until)
                 guard !found.isEmpty, let later = try ledger.runs(heardFrom: bounds.heard.since, before: nil).first else {
                     return

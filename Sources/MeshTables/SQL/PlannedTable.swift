@@ -1,7 +1,7 @@
 internal import CSQLiteExtension
 internal import MeshLedger
 
-/// A virtual table that keeps the plans of its statements.
+/// A virtual table that stores the plans of its statements.
 class PlannedTable: VirtualTable {
     let table: TableDeclaration
     let path: String?
@@ -17,7 +17,7 @@ class PlannedTable: VirtualTable {
 
     func planner() throws -> AccessPlanner? { nil }
 
-    /// What an access reads, for people.
+    /// What an access path reads, for people to read.
     func title(_ access: Int) -> String { "key" }
 
     /// Columns that `MATCH` searches: nil for the table itself.
@@ -37,7 +37,7 @@ class PlannedTable: VirtualTable {
         for (index, constraint) in question.constraints.enumerated() {
             let operation = Int32(constraint.operation)
             if table.hidden(constraint.column) == .asOf, operation == SQLITE_INDEX_CONSTRAINT_EQ {
-                // Without its value, there is nothing to read.
+                // Without its value there is nothing to read.
                 guard constraint.isUsable else { return nil }
                 take(index, .asOf, isExact: true)
                 notes.append("as_of=")
@@ -79,9 +79,9 @@ class PlannedTable: VirtualTable {
     }
 }
 
-/// A walk that reads some rows at a time.
+/// A walk that reads rows in batches.
 class BatchCursor: VirtualCursor {
-    /// The first rows are few: often no more are wanted.
+    /// The first batch is small, since often no more rows are wanted.
     private static let (first, most) = (64, 1_024)
 
     let table: PlannedTable
@@ -92,7 +92,7 @@ class BatchCursor: VirtualCursor {
     private var size = BatchCursor.first
     var index = 0
     var count = 0
-    /// Whether the rows that are read are the last ones.
+    /// Whether the current rows are the last ones.
     var isComplete = true
 
     init(_ table: PlannedTable) { self.table = table }
@@ -109,7 +109,7 @@ class BatchCursor: VirtualCursor {
             case .asOf:
                 if moment != .null, moment != value { return }
                 moment = value
-                // No ledger is as of null.
+                // There is no ledger as of null.
                 if value == .null { return }
             case .limit: if case .integer(let number) = value { limit = number }
             case .offset: if case .integer(let number) = value { offset = number }
@@ -160,9 +160,9 @@ class BatchCursor: VirtualCursor {
         }
     }
 
-    /// Prepares to read the rows that the values bound.
+    /// Prepares to read the rows within the values' bounds.
     func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {}
-    /// Reads the next rows, about so many; sets `count` and `isComplete`.
+    /// Reads about this many of the next rows; sets `count` and `isComplete`.
     func read(_ most: Int) throws { (count, isComplete) = (0, true) }
     func writeValue(_ column: Int, to result: SQLResult) throws { result.null() }
     func writeKey(to result: SQLResult) { result.null() }

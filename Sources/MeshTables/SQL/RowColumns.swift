@@ -1,4 +1,4 @@
-/// Rows of a batch, whose columns are built when they are first asked for.
+/// The rows of a batch, whose columns are built when they are first read.
 struct RowColumns<Row> {
     private(set) var columns: [TableColumn<Row>]
     private var builders: [ColumnBuilder?]
@@ -11,7 +11,7 @@ struct RowColumns<Row> {
         loaded = Array(repeating: nil, count: columns.count)
     }
 
-    /// Empties it for the next rows.
+    /// Empties the batch for the next rows.
     mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)
         for index in loaded.indices { loaded[index] = nil }

@@ -13,7 +13,7 @@ package enum SQLValue: Sendable, Hashable {
 /// A column of an answer.
 package struct AnswerColumn: Sendable {
     package let name: String
-    /// The column of a table that it shows unchanged; nil for anything computed.
+    /// The table column that it shows unchanged; nil if it is computed.
     package let origin: (table: String, column: String)?
 }
 
@@ -26,12 +26,12 @@ package struct SQLError: Error, CustomStringConvertible {
 
 /// A connection whose tables are those of a ledger.
 ///
-/// Synchronization: none; it is used by one thread at a time.
+/// Synchronization: none; one thread at a time uses it.
 @safe package final class SQLConnection {
     @unsafe private let pointer: OpaquePointer
     private let session: SQLSession
 
-    /// The entry point that hands over SQLite's functions, for `sqlite3_auto_extension`.
+    /// The entry point for `sqlite3_auto_extension`, which receives SQLite's functions.
     @unsafe package static let takesFunctions: @convention(c) () -> Void = unsafe unsafeBitCast(
         sql_take_functions
             as @convention(c) (
@@ -39,7 +39,7 @@ package struct SQLError: Error, CustomStringConvertible {
             ) -> CInt,
         to: (@convention(c) () -> Void).self)
 
-    /// - Parameter pointer: an open connection, which stays the caller's.
+    /// - Parameter pointer: an open connection; the caller keeps its ownership.
     @unsafe package init(_ pointer: OpaquePointer, _ ledger: Ledger, _ opener: LedgerOpener) throws {
         unsafe self.pointer = pointer
         do {
@@ -49,17 +49,17 @@ package struct SQLError: Error, CustomStringConvertible {
         }
     }
 
-    /// Runs the statements of a text, one after the other.
+    /// Runs the statements of a text in order.
     ///
     /// - Parameters:
-    ///   - values: of the statements' parameters, as they are numbered.
-    ///   - begin: gets a statement's columns; not called for one without any.
-    ///   - row: gets each row; false ends the statement.
+    ///   - values: the values of the statements' parameters, in the order of their numbers.
+    ///   - begin: receives a statement's columns; not called for a statement without columns.
+    ///   - row: receives each row; returns false to end the statement.
     package func run(
         _ text: String, _ values: [SQLValue] = [], begin: ([AnswerColumn]) throws -> Void, row: ([SQLValue]) throws -> Bool,
         end: () throws -> Void
     ) throws {
-        guard !text.utf8.contains(0) else { throw SQLError("a statement has no zero byte in it") }
+        guard !text.utf8.contains(0) else { throw SQLError("a statement must not contain a zero byte") }
         var bytes = Array(text.utf8)
         bytes.append(0)
         var start = 0
@@ -80,7 +80,7 @@ package struct SQLError: Error, CustomStringConvertible {
                 session.endStatement()
             }
             guard unsafe sql_is_readonly(statement) != 0 else {
-                throw SQLError("the ledger is only read: what changes tables is refused")
+                throw SQLError("the ledger is read-only: statements that change tables are refused")
             }
             unsafe try bind(values, to: statement)
             unsafe try visit(statement, begin: begin, row: row)

@@ -5,7 +5,7 @@ internal import MeshLedger
 internal import Meshtastic
 internal import ProtobufWire
 
-/// The functions that SQL has besides its own.
+/// The SQL functions that MeshLedger adds.
 enum SQLFunctions {
     final class Function {
         let call: ([SQLConstant]) throws -> SQLConstant
@@ -20,7 +20,7 @@ enum SQLFunctions {
         let opener = EventOpener(session)
         unsafe try add("decode", 1, on: connection, isPure: false) { try opener.decode($0[0], .null) }
         unsafe try add("decode", 2, on: connection, isPure: false) { try opener.decode($0[0], $0[1]) }
-        // Reads files: not for views and triggers of a database that others wrote.
+        // It reads files, so views and triggers of somebody else's database must not call it.
         unsafe try add("meshledger_open", 1, on: connection, isPure: false, isDirectOnly: true) { arguments in
             guard case .text(let path) = arguments[0] else {
                 throw SQLFailure(description: "meshledger_open('FOLDER') opens the ledger in a folder")
@@ -50,7 +50,7 @@ enum SQLFunctions {
         }
     }
 
-    /// The id of a node from its number or any spelling: `!19025c00`.
+    /// The id of a node, such as `!19025c00`, from its number or any spelling.
     private static func nodeID(_ value: SQLConstant) throws -> SQLConstant {
         number(value).map { .text(NodeID.text($0)) } ?? .null
     }
@@ -59,7 +59,7 @@ enum SQLFunctions {
         number(value).map { .integer(Int64($0)) } ?? .null
     }
 
-    /// Metres between two places along a sphere of the Earth's mean radius.
+    /// The distance between two places in metres, on a sphere of the Earth's mean radius.
     private static func haversine(_ values: [SQLConstant]) -> SQLConstant {
         var degrees: [Double] = []
         for value in values {
@@ -85,7 +85,7 @@ private final class EventOpener {
     init(_ session: SQLSession) { self.session = session }
 
     /// An event's bytes as JSON: a blob, or base64 as `payload_b64` is.
-    /// - Parameter encoding: the name of their form; null where that is to be found out.
+    /// - Parameter encoding: the name of their form; null to detect it.
     func decode(_ payload: SQLConstant, _ encoding: SQLConstant) throws -> SQLConstant {
         let bytes: [UInt8]
         switch payload {
@@ -114,7 +114,7 @@ private final class EventOpener {
         Dissector.dissectEvent(form: form, bytes: bytes.rawSpan, opener: opener)
     }
 
-    /// Without a ledger, or where its keys cannot be read, what no key is needed for is still opened.
+    /// Without a ledger, or if its keys cannot be read, it still opens what needs no key.
     private func known() -> PacketOpener {
         if let opener { return opener }
         let made = (try? session.ledger(at: nil).opener()) ?? PacketOpener(keyring: Keyring())  // see above

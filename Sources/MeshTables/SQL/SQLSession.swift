@@ -5,22 +5,22 @@ internal import MeshLedger
 internal import Projections
 internal import Synchronization
 
-/// The ledgers that one connection reads, and what its statements see of them.
+/// The ledgers that one connection reads, and the snapshots that its statements see.
 ///
-/// A statement reads each view as of one point in time, and so do others that run meanwhile, as with SQLite's own tables.
+/// A statement, and others that overlap with it, read each view as of one point in time, as with SQLite's own tables.
 ///
-/// Synchronization: a connection is used by one thread at a time; the snapshots, which a timer ends, are behind a mutex.
+/// Synchronization: one thread at a time uses a connection; a mutex guards the snapshots, which a timer ends.
 @safe package final class SQLSession {
     @unsafe let connection: OpaquePointer
-    /// The ledger of tables that name none.
+    /// The ledger for tables that do not name one.
     let ledger: Ledger?
     private let opener: LedgerOpener
     private let snapshots = SnapshotBox()
     @unsafe private var running: [(statement: OpaquePointer, run: Int32)] = unsafe []
     private var openCursors = 0
-    /// What last failed in a table: SQLite keeps only its text.
+    /// The last failure in a table, of which SQLite keeps only the text.
     var failure: (any Error)?
-    /// The views that statements of this connection have asked, which begin to be read together.
+    /// The views that statements of this connection have read; their snapshots begin together.
     private(set) var asked: Set<String> = []
 
     @unsafe init(_ connection: OpaquePointer, _ ledger: Ledger?, _ opener: LedgerOpener) {
@@ -28,7 +28,7 @@ internal import Synchronization
         (self.ledger, self.opener) = (ledger, opener)
     }
 
-    /// - Parameter path: nil for the connection's own.
+    /// - Parameter path: nil for the connection's own ledger.
     func ledger(at path: String?) throws -> Ledger {
         if let path { return try opener.ledger(at: path) }
         if let ledger { return ledger }
@@ -44,7 +44,7 @@ internal import Synchronization
 
     // MARK: Statements
 
-    /// A cursor was opened. The first one of a statement begins a new snapshot, unless another statement still runs.
+    /// Notes that a cursor was opened. A statement's first cursor begins a new snapshot, unless another statement is still running.
     func enter() {
         openCursors += 1
         let now = unsafe busy()
@@ -61,7 +61,7 @@ internal import Synchronization
         if openCursors == 0 { snapshots.endLater() }
     }
 
-    /// Ends what the last statement saw: it is over.
+    /// Ends the snapshot of the last statement, which has finished.
     package func endStatement() {
         guard openCursors == 0 else { return }
         unsafe running = []
@@ -81,7 +81,7 @@ internal import Synchronization
     func snapshot(of ledger: Ledger) throws -> SQLSnapshot { try snapshots.snapshot(of: ledger, asked) }
 }
 
-/// What is read of one ledger.
+/// The snapshots of one ledger.
 final class SQLSnapshot {
     final class Read {
         let store: ViewStore
@@ -94,11 +94,11 @@ final class SQLSnapshot {
     }
 
     let ledger: Ledger
-    /// Later events are not seen.
+    /// Later events are ignored.
     let head: UInt64
     private var reads: [String: Read] = [:]
 
-    /// - Parameter views: begin to be read together, if that can be had at the same event.
+    /// - Parameter views: the views whose snapshots begin together, if they can begin at the same event.
     init(_ ledger: Ledger, _ views: Set<String>) throws {
         self.ledger = ledger
         head = ledger.asOfSequence?.rawValue ?? ledger.log.head.rawValue
@@ -107,7 +107,7 @@ final class SQLSnapshot {
             reads.removeAll()
             var checkpoints: Set<UInt64> = []
             for view in views {
-                guard let read = try? read(view) else { continue }  // reported where it is asked for
+                guard let read = try? read(view) else { continue }  // reported when a statement reads it
                 checkpoints.insert(try read.store.checkpoint(in: read.transaction).sequence)
             }
             if checkpoints.count <= 1 { return }
@@ -127,7 +127,7 @@ final class SQLSnapshot {
     }
 }
 
-/// Safe: everything is behind the mutex; snapshots are used only between `use` and `endLater`, when the timer leaves them alone.
+/// Safe: the mutex guards everything; snapshots are used only between `use` and `endLater`, while the timer does not touch them.
 private final class SnapshotBox: @unchecked Sendable {
     private struct State {
         var known: [ObjectIdentifier: SQLSnapshot] = [:]
@@ -135,7 +135,7 @@ private final class SnapshotBox: @unchecked Sendable {
         var turn = 0
     }
 
-    /// How long a statement that has closed all cursors may be about to open the next one.
+    /// How long to wait for a statement that has closed all cursors to open the next one.
     private static let grace = 0.25
 
     private let lock = Mutex(())

@@ -4,7 +4,7 @@ package import MeshLedger
 internal import Meshtastic
 internal import ViewQuery
 
-/// The tables of a ledger, as SQL names them.
+/// The tables of a ledger in SQL.
 package enum SQLTables {
     /// `CREATE VIRTUAL TABLE … USING meshledger(…)`.
     static let module = "meshledger"
@@ -25,10 +25,10 @@ package enum SQLTables {
         return TableSchema.all(in: ledger, context) + kinds
     }
 
-    /// `telemetry_air_quality`: the telemetry of one kind, with a column for each metric.
+    /// A table such as `telemetry_air_quality`: telemetry of one kind, with a column for each metric.
     private static func name(_ kind: TelemetryKind) -> String { "telemetry_" + GenericTable.name("\(kind)") }
 
-    /// - Parameter path: of the ledger; nil for the connection's own.
+    /// - Parameter path: the ledger's path; nil for the connection's own ledger.
     static func make(_ name: String, path: String?, _ session: SQLSession) throws -> VirtualTable {
         switch name {
         case EventRecord.tableName: return EventTable(session, path: path)
@@ -69,9 +69,9 @@ package enum SQLTables {
         return table(rows)
     }
 
-    /// Makes the module and the functions known to a connection, and the ledger's tables in its temporary schema.
+    /// Registers the module and the functions with a connection, and creates the ledger's tables in its temporary schema.
     ///
-    /// - Parameter ledger: whose tables are made; nil for none yet.
+    /// - Parameter ledger: the ledger whose tables are created; nil for none yet.
     @unsafe package static func install(
         on connection: OpaquePointer, _ ledger: Ledger?, _ opener: LedgerOpener = .shared
     ) throws -> SQLSession {
@@ -79,12 +79,13 @@ package enum SQLTables {
         unsafe try TableModule.register(
             module, on: connection, isNamed: true,
             TableMaker { arguments in
-                // The module's name, the schema's, the table's; then what is in the brackets.
+                // The names of the module, the schema and the table, then the arguments in parentheses.
                 let given = arguments.dropFirst(3).map(unquoted)
                 guard let table = arguments.dropFirst(2).first, given.count <= 2 else {
                     throw SQLFailure(
                         description:
-                            "USING meshledger('FOLDER', 'TABLE'); what is left out is $MESHLEDGER's, and of the same name")
+                            "USING meshledger('FOLDER', 'TABLE'); the default folder is $MESHLEDGER, the default table the one of the same name"
+                    )
                 }
                 return try make(given.dropFirst().first ?? table, path: given.first.flatMap { $0.isEmpty ? nil : $0 }, session)
             })
@@ -93,7 +94,7 @@ package enum SQLTables {
         return session
     }
 
-    /// - Returns: how many tables there are.
+    /// - Returns: the number of tables.
     @discardableResult
     static func createTables(of ledger: Ledger, path: String?, _ session: SQLSession) throws -> Int {
         let names = names(in: ledger)

@@ -1,13 +1,13 @@
-/// A table as SQLite has it: the columns, then hidden ones.
+/// A table as declared to SQLite: its columns, then hidden ones.
 struct TableDeclaration {
     let name: String
     let columns: [ColumnSchema]
-    /// The names of hidden columns, by what they are for.
+    /// The names of hidden columns, by purpose.
     private(set) var hidden: [Hidden] = []
     let hasRowID: Bool
 
     enum Hidden: String, CaseIterable {
-        /// The table's name: what is searched is compared with it by MATCH.
+        /// The table's own name, the left side of MATCH in a search.
         case words
         case asOf = "as_of"
         case checkpoint
@@ -57,7 +57,7 @@ struct TableDeclaration {
 }
 
 extension ColumnType {
-    /// The type in SQLite's words.
+    /// The type's name in SQLite.
     var sqlName: String {
         switch self {
         case .bool, .int32, .int64, .uint32, .uint64, .seconds: "INTEGER"
@@ -72,7 +72,7 @@ extension ColumnSchema {
     /// The type of its values in SQL.
     package var sqlType: String { type.sqlName }
 
-    /// Times are numbers there.
+    /// In SQL, times are numbers.
     package var sqlUnit: String {
         switch type {
         case .seconds, .microseconds: "s since 1970"

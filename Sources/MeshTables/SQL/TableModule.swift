@@ -1,6 +1,6 @@
 internal import CSQLiteExtension
 
-/// What SQLite holds of a table, with the object behind it.
+/// SQLite's handle of a table, and the object behind it.
 @safe private struct TableBox {
     var base = unsafe sqlite3_vtab()
     var object: Unmanaged<VirtualTable>?
@@ -18,11 +18,11 @@ final class TableMaker {
     init(_ make: @escaping ([String]) throws -> VirtualTable) { self.make = make }
 }
 
-/// The callbacks by which SQLite reads virtual tables.
+/// The callbacks through which SQLite reads virtual tables.
 ///
-/// Safe: made once and never changed.
+/// Safe: created once and never changed.
 @safe enum TableModule {
-    /// - Parameter isNamed: whether tables are made by `CREATE VIRTUAL TABLE`; else the module's name is that of its only table.
+    /// - Parameter isNamed: whether `CREATE VIRTUAL TABLE` creates the tables; otherwise the module has one table, of the same name.
     @unsafe static func register(_ name: String, on connection: OpaquePointer, isNamed: Bool, _ maker: TableMaker) throws {
         let status = unsafe sql_create_module(
             connection, name, isNamed ? named : lone, Unmanaged.passRetained(maker).toOpaque()
@@ -181,7 +181,7 @@ private let filter:
         for index in 0..<Int(count) {
             let value = unsafe values?[index]
             var next: OpaquePointer?
-            // Anything but the values of an IN is refused here.
+            // SQLite refuses anything but the values of an IN here.
             var status = unsafe value == nil ? SQLITE_ERROR : sql_first_of_all(value, &next)
             guard unsafe status == SQLITE_OK || status == SQLITE_DONE && sql_value_type(value) == SQLITE_NULL else {
                 arguments.append(.value(unsafe SQLConstant(value)))

@@ -1,10 +1,10 @@
 internal import CSQLiteExtension
 internal import ViewQuery
 
-/// How a statement reads a table: by which key or index, and which values bound it.
+/// How a statement reads a table: through which key or index, bounded by which values.
 struct TablePlan: Hashable {
     enum Use: Hashable {
-        /// A part of the key or index, by its place.
+        /// A part of the key or index, by its position.
         case bound(place: Int, column: Int, test: ColumnTest)
         case asOf
         /// The words to search in a column, or in all.
@@ -12,28 +12,28 @@ struct TablePlan: Hashable {
         case limit, offset
     }
 
-    /// Which of the table's ways of access.
+    /// The number of the access path.
     var access = 0
     /// In the order of the values.
     var uses: [Use] = []
     var isReversed = false
-    /// The columns that are read: a bit for each.
+    /// One bit for each column that is read.
     var columns: UInt64 = .max
 
     func reads(_ column: Int) -> Bool { columns >> UInt64(min(column, 63)) & 1 == 1 }
 }
 
-/// How a column is compared with what SQL says.
+/// How a column is compared with a constant in SQL.
 struct ColumnMatch: Sendable {
     let bounds: ColumnBounds
-    /// Whether the order of the stored numbers is SQLite's of the values.
+    /// Whether the stored numbers sort as SQLite sorts the values.
     let isOrdered: Bool
-    /// What a constant is stored as; nil where that is not known.
+    /// The stored form of a constant; nil if it is unknown.
     let convert: @Sendable (SQLConstant) -> Converted
 
     enum Converted {
         case constant(ColumnConstant)
-        /// No value is like it.
+        /// No value matches.
         case nothing
         case unknown
     }
@@ -59,15 +59,15 @@ struct ColumnMatch: Sendable {
     }
 }
 
-/// Chooses the way of access for a statement, by rules that need no statistics but the number of rows.
+/// Chooses the access path of a statement, by rules that need no statistics but the number of rows.
 struct AccessPlanner {
     let accesses: [RowAccess]
-    /// By row column: the columns of the table that show it, and how they are compared.
+    /// For each row column, the table columns that show it, and how they are compared.
     let matches: [Int: ColumnMatch]
-    /// By column of the table: the row column that it shows.
+    /// For each table column, the row column that it shows.
     let rowColumns: [Int?]
     let rowCount: Double
-    /// Row columns of which all rows of the table have one value.
+    /// Row columns that have the same value in all rows of the table.
     var fixed: Set<Int> = []
 
     struct Choice {
@@ -78,7 +78,7 @@ struct AccessPlanner {
         var isOrdered = false
         var isReversed = false
         var isUnique = false
-        /// The parts of the key or index that are bound, for people.
+        /// The bound parts of the key or index, for people to read.
         var bound: [String] = []
     }
 
@@ -86,7 +86,7 @@ struct AccessPlanner {
         var best: Choice?
         for number in accesses.indices {
             let choice = choice(number, question, name)
-            // A whole index is no better than the rows themselves, unless the order is asked for.
+            // Reading a whole index gains nothing over reading the rows, unless its order is wanted.
             if let known = best, choice.cost >= known.cost { continue }
             best = choice
         }
@@ -139,7 +139,7 @@ struct AccessPlanner {
         choice.isUnique = isWhole && number == 0 && fixed.count == access.parts.count
         choice.rows = choice.isUnique ? 1 : max(1, rowCount * min(1, share))
         setOrder(&choice, question, access, fixed)
-        // Rows that an index names are looked up one by one.
+        // Rows found through an index are looked up one by one.
         choice.cost = 4 + choice.rows * (access.index == nil ? 1 : 2.5)
         if !question.order.isEmpty, !choice.isOrdered { choice.cost += choice.rows * 3 }
         return choice
@@ -148,14 +148,14 @@ struct AccessPlanner {
     private func rowColumn(_ column: Int) -> Int? { rowColumns.indices.contains(column) ? rowColumns[column] : nil }
 
     private func setOrder(_ choice: inout Choice, _ question: TableQuestion, _ access: RowAccess, _ fixed: Set<Int>) {
-        // Keys of rows without properties in them are in an order of their own.
+        // Keys that contain no properties sort in an order of their own.
         guard !access.parts.isEmpty else { return }
         var (spot, direction): (Int, Bool?) = (0, nil)
         for term in question.order {
             guard let column = rowColumn(term.column), matches[column] != nil else { return }
             if fixed.contains(column) { continue }
             while spot < access.parts.count, fixed.contains(access.parts[spot].column) { spot += 1 }
-            // The whole key is in order: what follows does not matter.
+            // The whole key is in order, so later terms make no difference.
             guard spot < access.parts.count else { break }
             let part = access.parts[spot]
             guard part.column == column, part.isOrdered, matches[column]?.isOrdered == true else { return }

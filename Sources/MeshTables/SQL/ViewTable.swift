@@ -8,15 +8,15 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     typealias Columns = @Sendable (TableContext) -> [TableColumn<Row>]
 
     let makeColumns: Columns
-    /// Those that depend on the row only.
+    /// The columns that depend only on the row.
     let columns: [TableColumn<Row>]
-    /// By column: the row's columns that it needs; nil for all.
+    /// For each column, the row's columns that it needs; nil for all of them.
     let needed: [[Int]?]
     let rowColumns: [Int?]
     private let columnMatches: [ColumnMatch?]
     private let matches: [Int: ColumnMatch]
     private let accesses = RowAccess.all(of: Row.self)
-    /// Values of the key that all rows of the table have, by row column.
+    /// Key values that all rows of the table share, by row column.
     let fixed: [Int: ColumnNumberSet]
 
     init(_ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:], _ makeColumns: @escaping Columns)
@@ -33,7 +33,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
                 rowColumns.append(nil)
                 continue
             }
-            // Two columns may show one property: the text of an id, and its number.
+            // Two columns may show the same property: an id as text, and as a number.
             rowColumns.append(matches[shown].map { $0.isOrdered == match.isOrdered } ?? true ? shown : nil)
             if matches[shown] == nil || match.bounds.isComparable { matches[shown] = match }
         }
@@ -63,7 +63,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         var accesses = accesses
         var count = 1_000.0
         let ledger = try session.ledger(at: path)
-        if let store = try? ledger.store(of: Row.view) {  // one that is not built yet is reported when it is read
+        if let store = try? ledger.store(of: Row.view) {  // a view that is not built yet is reported when it is read
             let transaction = try store.environment.beginRead()
             count = Double(try transaction.count(store.table(Row.table)))
             if try !RowAccess.isIndexed(Row.self, in: store, transaction) { accesses = Array(accesses.prefix(1)) }
@@ -84,7 +84,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
 
     override func cursor() -> VirtualCursor { ViewCursor(self) }
 
-    /// The places of an access at which the table's own values stand.
+    /// The positions in an access that the table's own values fill.
     func fixedBounds(_ access: Int) -> [Int: ColumnNumberSet] {
         guard !fixed.isEmpty, accesses.indices.contains(access) else { return [:] }
         var bounds: [Int: ColumnNumberSet] = [:]
@@ -159,7 +159,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
 
     override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
 
-    /// Where rows of several plans are joined, SQLite asks for it without having said so.
+    /// When SQLite joins the rows of several plans, it asks for columns that it had not announced.
     override func writeKey(to result: SQLResult) {
         guard !keys.isWanted, columns.rows.indices.contains(index) else { return result.bytes(keys.key(index)) }
         result.bytes(RowAccess.key(of: columns.rows[index])[...])
@@ -188,7 +188,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
     }
 }
 
-/// The keys of a batch's rows, where a statement asks for them.
+/// The keys of a batch's rows, if a statement asks for them.
 struct RowKeys {
     private(set) var isWanted = false
     var keys: [[UInt8]] = []

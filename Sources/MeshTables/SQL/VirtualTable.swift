@@ -1,11 +1,11 @@
 internal import CSQLiteExtension
 
-/// A failure as SQLite tells it.
+/// A failure as SQLite reports it.
 struct SQLFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// What SQLite asks a virtual table of one connection. A subclass answers.
+/// What SQLite asks of a virtual table of one connection. Subclasses answer.
 class VirtualTable {
     let session: SQLSession
     /// `CREATE TABLE …`, for SQLite's own use.
@@ -16,7 +16,7 @@ class VirtualTable {
         self.declaration = declaration
     }
 
-    /// Chooses how rows are found. False where what is asked for cannot be had in this order of tables.
+    /// Chooses how rows are found. False if this order of tables cannot provide what is asked for.
     func choose(_ question: TableQuestion) throws -> TableAnswer? { nil }
 
     func cursor() -> VirtualCursor { VirtualCursor() }
@@ -32,7 +32,7 @@ class VirtualCursor {
     var rowID: Int64 { 0 }
 }
 
-/// What `xBestIndex` asks.
+/// The question of `xBestIndex`.
 struct TableQuestion {
     struct Constraint {
         let column: Int
@@ -40,7 +40,7 @@ struct TableQuestion {
         let isUsable: Bool
         /// Whether texts are compared byte by byte.
         let isBinary: Bool
-        /// Whether it is an IN whose values can be had at once.
+        /// Whether it is an IN whose values are available together.
         let isList: Bool
     }
 
@@ -51,20 +51,20 @@ struct TableQuestion {
 
     let constraints: [Constraint]
     let order: [Term]
-    /// A bit for each column that is read; the last one stands for all from there on.
+    /// A bit for each column that is read; the last bit stands for all further columns.
     let columns: UInt64
 }
 
 struct TableAnswer {
     struct Use {
-        /// Its place among the constraints.
+        /// Its index among the constraints.
         let constraint: Int
         let takesAll: Bool
         /// Whether SQLite need not test it again.
         let isExact: Bool
     }
 
-    /// In the order in which the cursor gets their values.
+    /// In the order in which the cursor receives their values.
     var uses: [Use] = []
     var number = 0
     /// What `EXPLAIN QUERY PLAN` shows.
@@ -98,7 +98,7 @@ enum SQLArgument {
     @inline(__always) func integer(_ value: Int64) { unsafe sql_result_int64(context, value) }
     @inline(__always) func real(_ value: Double) { unsafe sql_result_double(context, value) }
 
-    /// SQLite has no unsigned numbers: those beyond 64 bits with a sign are reals.
+    /// SQLite has no unsigned numbers: those beyond 63 bits become reals.
     @inline(__always) func unsigned(_ value: UInt64) {
         if let value = Int64(exactly: value) { integer(value) } else { real(Double(value)) }
     }

@@ -35,13 +35,13 @@ extension Annotation {
         return writer.bytes
     }
 
-    /// Nil where the event is not an annotation, or was erased.
+    /// Nil if the event is not an annotation, or was erased.
     public init?(_ event: Event) {
         guard event.header.encoding == .annotation, !event.header.isErased else { return nil }
         self.init(payload: event.payload.rawSpan)
     }
 
-    /// Nil where the bytes are not an annotation, or name nothing to change. Fields that this version does not know are skipped.
+    /// Nil if the bytes are not an annotation, or name nothing to change. Fields that this version does not know are skipped.
     public init?(payload: RawSpan) {
         self.init(.messages([]))
         var (node, keys, rows): (UInt32?, [MessageKey], RowNames) = (nil, [], RowNames(table: "", names: []))
@@ -96,7 +96,7 @@ extension Annotation {
 }
 
 extension ReferenceChange {
-    /// - Throws: where the bytes contain no change.
+    /// - Throws: if the bytes contain no change.
     fileprivate init(decoding bytes: RawSpan) throws(WireError) {
         self.init("", .set, table: "", targets: [])
         var (reader, found) = (WireReader(bytes), Kind?.none)
@@ -124,7 +124,7 @@ extension Patch<String> {
     /// An empty text clears.
     package init(text: String) { self = text.isEmpty ? .clear : .set(text) }
 
-    /// Its stored text; nil where nothing is to be stored.
+    /// Its stored text; nil if nothing is to be stored.
     package var text: String? {
         switch self {
         case .set(let text): text

@@ -2,7 +2,7 @@ import Meshtastic
 import Projections
 
 extension Annotation: CustomStringConvertible {
-    /// Its contents, for people.
+    /// Its contents, for people to read.
     public var description: String {
         var parts: [String] = []
         if let isFavorite { parts.append(isFavorite ? "favorite" : "no longer favorite") }

@@ -2,23 +2,23 @@ public import EventLog
 public import Projections
 
 /// A person's decision about a node, or about messages: an event of the log like any other, so that views change through events only, a replay
-/// produces the same rows, and another event undoes it.
+/// produces the same rows, and another event can undo it.
 ///
 /// ```swift
 /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
 /// ```
-/// It contains only changes; everything that it does not name stays as it is.
+/// It contains only changes; everything that it does not name stays unchanged.
 public struct Annotation: Sendable, Hashable {
     public enum Subject: Sendable, Hashable {
         case node(UInt32)
-        /// Named by their keys, not by the query that found them.
+        /// Messages, named by their keys and not by the query that found them.
         case messages([MessageKey])
         /// Rows of any other table.
         case rows(RowNames)
     }
 
     public var subject: Subject
-    /// A favourite is never evicted from the nodes view by its cap.
+    /// The cap of the nodes view never evicts a favourite.
     public var isFavorite: Bool?
     /// An ignored node is listed unless a filter excludes it.
     public var isIgnored: Bool?
@@ -31,11 +31,11 @@ public struct Annotation: Sendable, Hashable {
     public var alias = Patch<String>.keep
     /// When it was archived, seconds since 1970, if not at the arrival of this event.
     public var time: UInt32?
-    /// The event that this one undoes, by its number in the ledger where that was done; for people.
+    /// The event that this one undoes, by its number in the ledger where it was written; for people to read.
     public var reverts: UInt64 = 0
-    /// The query that found the messages or rows, if any; for people.
+    /// The query that found the messages or rows, if any; for people to read.
     public var request = ""
-    /// For archived rows: what is kept of each, as a JSON object; empty where nothing is kept.
+    /// For archived rows, what is kept of each, as a JSON object; empty if nothing is kept.
     public var kept: [String] = []
     /// Which other rows the rows refer to.
     public var reference: ReferenceChange?
@@ -45,7 +45,7 @@ public struct Annotation: Sendable, Hashable {
     /// The most bytes of a note, and of an alias, in UTF-8.
     public static let longestNote = 4_096
     public static let longestAlias = 64
-    /// The most messages that one event names.
+    /// The most messages that one event may name.
     package static let mostMessages = 1 << 18
 
     /// Whether it changes nothing.
@@ -64,11 +64,11 @@ public struct Annotation: Sendable, Hashable {
     }
 }
 
-/// Identifies a message in every ledger that has it: its packet, and about when it was sent, since packet ids recur.
+/// Identifies a message in every ledger that has it: by its packet, and its approximate time, since packet ids recur.
 public struct MessageKey: Sendable, Hashable {
     public var from: UInt32
     public var id: UInt32
-    /// The message's time, seconds since 1970. Among messages with equal ids it means the one nearest to it, within an hour.
+    /// The message's time, seconds since 1970. Among messages with equal ids, it selects the nearest one within an hour.
     public var time: UInt32
 
     public init(from: UInt32, id: UInt32, time: UInt32) { (self.from, self.id, self.time) = (from, id, time) }
@@ -79,7 +79,7 @@ public struct MessageKey: Sendable, Hashable {
         self.init(from: message.from, id: message.id, time: message.time)
     }
 
-    /// How far from its time a message still matches, in seconds.
+    /// How far from the time a message still matches, in seconds.
     package static let reach: UInt32 = 3_600
 }
 
@@ -118,7 +118,7 @@ extension Annotation {
         return annotation
     }
 
-    /// - Parameter kept: what is kept of each, as a JSON object; empty where nothing is kept.
+    /// - Parameter kept: what is kept of each, as a JSON object; empty if nothing is kept.
     public static func archive(_ rows: RowNames, kept: [String] = [], request: String = "") -> Annotation {
         var annotation = Annotation(.rows(rows))
         (annotation.isArchived, annotation.kept, annotation.request) = (true, kept, request)

@@ -6,7 +6,7 @@ import ProtobufWire
 struct NodeMark: Sendable, Equatable {
     var isFavorite = false
     var isIgnored = false
-    /// Seconds since 1970; 0 where it is not archived.
+    /// Seconds since 1970; 0 if it is not archived.
     package var archivedAt: UInt32 = 0
     var note = ""
     var alias = ""
@@ -50,7 +50,7 @@ struct NodeMark: Sendable, Equatable {
 /// The marks of all nodes. They outlive the nodes' rows: a node that was evicted and is heard again keeps its marks.
 struct NodeMarks: Sendable {
     static let table = "marks"
-    /// Further nodes cannot be marked.
+    /// More nodes cannot be marked.
     static let most = 100_000
 
     private var marks: [UInt32: NodeMark] = [:]

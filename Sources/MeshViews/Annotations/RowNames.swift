@@ -1,4 +1,4 @@
-/// Rows of any table that a person has decided about, by their names: see `RowNaming`.
+/// Rows of any table, by name, that a person has decided about: see `RowNaming`.
 public struct RowNames: Sendable, Hashable {
     public var table: String
     public var names: [[UInt8]]
@@ -9,10 +9,10 @@ public struct RowNames: Sendable, Hashable {
         (self.table, self.names, self.nodes) = (table, names, nodes)
     }
 
-    /// In bytes: longer names and tables cannot be part of keys.
+    /// The most bytes of a name or table; longer ones cannot be part of keys.
     package static let longestName = 120
     package static let longestTable = 64
-    /// The most rows that one event names.
+    /// The most rows that one event may name.
     package static let mostRows = 1 << 15
 
     package static func isTable(_ text: String) -> Bool {

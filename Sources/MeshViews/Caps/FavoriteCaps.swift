@@ -3,14 +3,14 @@ package import LMDB
 package import Projections
 import ProtobufWire
 
-/// The caps of a series view: those of all nodes, of chosen ones, and of favorites, and which nodes are favorites.
+/// The caps of a series view: for all nodes, for chosen ones, and for favorites; and which nodes are favorites.
 package struct FavoriteCaps: Sendable {
-    /// Key: the node. Value: the sequences of the events that made it a favorite and reverted that, in turn, 8 bytes each.
+    /// Key: the node. Value: the sequences of the events that made it a favorite and reverted that, alternating, 8 bytes each.
     static let table = "favorites"
 
     let cap: Int
     let ofNode: [UInt32: Int]
-    /// Nil where favorites keep as many rows as others.
+    /// Nil if favorites keep as many rows as others.
     let ofFavorites: Int?
     private var changes: [UInt32: [UInt64]] = [:]
     private var unwritten: Set<UInt32> = []
@@ -21,10 +21,10 @@ package struct FavoriteCaps: Sendable {
         ofFavorites = ofNode(caps.favorites)
     }
 
-    /// For the recipe.
+    /// The text in the recipe.
     var text: String { ViewCaps.text(ofNode) + (ofFavorites.map { ";favorites=\($0)" } ?? "") }
 
-    /// Nil where it is the cap of all nodes.
+    /// Nil if it is the cap of all nodes.
     private func cap(of node: UInt32, isFavorite: Bool) -> Int? {
         guard isFavorite, let ofFavorites else { return ofNode[node] }
         return max(ofFavorites, ofNode[node] ?? cap)
@@ -32,7 +32,7 @@ package struct FavoriteCaps: Sendable {
 
     private func isFavorite(_ node: UInt32) -> Bool { !(changes[node] ?? []).count.isMultiple(of: 2) }
 
-    /// A change of a node's cap from an event of a batch on.
+    /// A change of a node's cap, from an event of a batch on.
     struct Change {
         /// The event's index in the batch.
         let index: Int

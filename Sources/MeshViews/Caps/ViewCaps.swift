@@ -17,7 +17,7 @@ public struct ViewCaps: Sendable, Equatable {
     public var traceRoutes: Int
     public var links: Int
     public var gateways: Int
-    /// Pairs of a gateway and a node that it heard.
+    /// The pairs of a gateway and a node that it heard.
     public var gatewayNodes: Int
     public var mapReports: Int
     /// Per node and kind of sensor.
@@ -26,15 +26,15 @@ public struct ViewCaps: Sendable, Equatable {
     public var nodeHistory: Int
     /// Per source and part of its configuration.
     public var radios: Int
-    /// Other caps of chosen nodes.
+    /// Overrides for chosen nodes.
     public var ofNode: [UInt32: NodeCaps] = [:]
-    /// Caps of favorites, where they are higher than their other caps; nil for the caps of other nodes.
+    /// Caps of favorites, if higher than their other caps; nil for the same caps as other nodes.
     public var favorites = NodeCaps(positions: 50_000, telemetry: 50_000, sensors: 50_000)
     /// Nodes that are never evicted from the nodes view.
     public var keptNodes: Set<UInt32> = []
     /// Which positions get separate rows.
     public var positionDedupe = PositionDedupe.none
-    /// Whether a position of reduced precision is kept when the node's next one is of reduced precision, too.
+    /// Whether a position of reduced precision is kept when the node's next one has reduced precision, too.
     public var reducedPrecisionKeepsHistory = true
 
     public init(
@@ -59,7 +59,7 @@ public struct ViewCaps: Sendable, Equatable {
     }
 }
 
-/// The caps of one node where they differ from those of all.
+/// The caps of one node that differ from those of all.
 public struct NodeCaps: Sendable, Equatable {
     public var positions: Int?
     /// Per kind of metrics.
@@ -78,7 +78,7 @@ public struct NodeCaps: Sendable, Equatable {
 public enum PositionDedupe: Sendable, Equatable {
     /// All.
     case none
-    /// Those further from the node's latest row than this: a nearer one replaces that row, which states since when the node is there.
+    /// Only those further from the node's latest row than this: a nearer one replaces that row, which says since when the node has been there.
     case within(meters: Double)
 }
 
@@ -86,7 +86,7 @@ extension ViewCaps {
     /// Whether a position may replace the previous one.
     package var thinsPositions: Bool { positionDedupe != .none || !reducedPrecisionKeepsHistory }
 
-    /// For the recipe; empty without overrides.
+    /// The text in the recipe; empty without overrides.
     static func text(_ overrides: [UInt32: Int]) -> String {
         overrides.sorted { $0.key < $1.key }.map { ";of \($0.key)=\($0.value)" }.joined()
     }

@@ -18,7 +18,7 @@ public import ViewQuery
 /// options.views = [Loudness.self]
 /// ```
 /// The fold must be pure: its rows follow from the given events and from the rows that it made from earlier ones, never from a clock, a
-/// file or chance.
+/// file or random numbers.
 public protocol LedgerView: Sendable {
     associatedtype Row: StoredRow
 
@@ -36,7 +36,7 @@ public protocol LedgerView: Sendable {
     /// Folds one event. If it throws, the event goes into the view's quarantine, and none of its changes are applied.
     func fold(_ event: MeshEvent, into rows: inout RowEditor<Row>) throws
 
-    /// Folds a run of events, one after the other. The default does it; it is a requirement so that the compiler specializes its loop in the
+    /// Folds a run of events, one after the other. There is a default; it is a requirement so that the compiler specializes its loop in the
     /// view's own module.
     ///
     /// - Throws: errors of the view's file.

@@ -24,7 +24,7 @@ public struct MeshEvent: Sendable {
     public var isFirstReception: Bool { stamp.isFirstReception }
     /// Whether it is the first readable reception of its packet.
     public var isFirstReadable: Bool { stamp.isFirstReadable }
-    /// The channel's name; empty where it is unknown.
+    /// The channel's name; empty if it is unknown.
     public var channel: String { stamp.channel >= 0 ? batch.channels[Int(stamp.channel)].name : "" }
 
     /// Decodes the payload.
@@ -32,6 +32,7 @@ public struct MeshEvent: Sendable {
     /// ```swift
     /// let position = try event.payload(Position.init(decoding:))
     /// ```
+    /// - Throws: what `decode` throws.
     @inlinable
     public func payload<Value, Failure: Error>(_ decode: (RawSpan) throws(Failure) -> Value) throws(Failure) -> Value {
         try decode(batch.packets.payload(of: packet))
@@ -44,7 +45,7 @@ public struct MeshEvent: Sendable {
 /// The events of a batch that a custom view receives, in the order of the log.
 public struct MeshEvents: Sendable {
     @usableFromInline let batch: MeshBatch
-    /// The places of the events in the batch.
+    /// The indexes of the events in the batch.
     @usableFromInline let places: [Int32]
 
     init(_ batch: MeshBatch, _ places: [Int32]) {

@@ -24,7 +24,7 @@ public struct RowCap<Row: StoredRow>: Sendable {
         return RowCap(most: max(1, most), group: group, orderedBy: property, order: { read($0).rowOrder })
     }
 
-    /// No limit: flooding the mesh fills the disk.
+    /// No limit: a flood of packets fills the disk.
     public static var none: RowCap { RowCap(most: nil, group: nil, orderedBy: nil, order: { _ in 0 }) }
 
     /// How many bytes of the key identify the group.

@@ -5,7 +5,7 @@ public import ViewQuery
 
 /// The rows of a custom view, as the fold of one event reads and changes them.
 ///
-/// What is called for each event is inlinable, so that the compiler specializes it in the view's own module.
+/// Everything called for each event is inlinable, so that the compiler specializes it in the view's own module.
 public struct RowEditor<Row: StoredRow>: Sendable {
     @usableFromInline struct Change: Sendable {
         @usableFromInline let place: Int
@@ -19,21 +19,22 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     }
 
     @usableFromInline var table: RowTable<Row>
-    /// The changes of the present event; they are applied after its fold has succeeded.
+    /// The changes of the current event, applied after its fold has succeeded.
     @usableFromInline var changes: [Change] = []
     @usableFromInline var wantsCommit = false
-    /// Why the present event's rows could not be read.
+    /// Why the current event's rows could not be read.
     @usableFromInline var failure: StorageError?
-    /// Of the whole run of events.
+    /// The changes of the whole run of events.
     @usableFromInline var urgency = Urgency.none
     private var quarantined: [Quarantined] = []
 
     init(_ table: RowTable<Row>) { self.table = table }
 
     /// The row with the same key, or nil.
+    /// - Throws: errors of the view's file.
     @inlinable
     public mutating func row(_ row: Row) throws -> Row? {
-        // In one expression, `current` would be called on the rows from before the place was made.
+        // In a single expression, `current` would be called on the rows before the entry was added.
         let place = try table.place(of: row)
         return current(place)
     }
@@ -46,7 +47,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
 
     /// Changes the row with the same key, or this one if there is no such row.
     ///
-    /// - Throws: `.keyChanged` where the change affects the key.
+    /// - Throws: `.keyChanged` if the change affects the key.
     @inlinable
     public mutating func update(_ row: Row, _ change: (inout Row) throws -> Void) throws {
         let place = try table.place(of: row)
@@ -56,9 +57,9 @@ public struct RowEditor<Row: StoredRow>: Sendable {
         put(place, changed)
     }
 
-    /// Merges the news into the row with the same key; without such a row, they become the row.
+    /// Merges the new values into the row with the same key; if there is none, they become the row.
     ///
-    /// - Throws: `.keyChanged` where the rules change the key.
+    /// - Throws: `.keyChanged` if the rules change the key.
     @inlinable
     public mutating func merge(_ news: Row, by merge: Merge<Row>) throws {
         let place = try table.place(of: news)
@@ -76,7 +77,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     @inlinable
     public mutating func remove(_ row: Row) { put(row, nil) }
 
-    /// Requests an early commit of the changes, as for messages: within 20 milliseconds of the end of the batch, instead of seconds.
+    /// Requests an early commit of the changes, as for messages: within 20 milliseconds of the end of the batch instead of seconds.
     @inlinable
     public mutating func commitSoon() { wantsCommit = true }
 
@@ -120,7 +121,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
 
     /// Drops the changes of an event whose fold failed.
     ///
-    /// - Throws: the error, where it is not a fault of the event but of the file.
+    /// - Throws: the error, if it is a fault of the file and not of the event.
     @usableFromInline
     mutating func setAside(_ event: MeshEvent, _ error: any Error) throws(StorageError) {
         changes.removeAll(keepingCapacity: true)
@@ -131,7 +132,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
 
 /// Errors of a fold in its use of rows.
 public enum RowEditorError: Error, Sendable, CustomStringConvertible {
-    /// An update changed the row's key: remove the row, and insert the other one.
+    /// An update changed the row's key: remove the row, and insert the new one instead.
     case keyChanged
 
     public var description: String { "the fold changed the key of a row" }

@@ -3,7 +3,7 @@ import LMDB
 import Projections
 import ProtobufWire
 
-/// A row's place in the order of eviction of a capped group.
+/// A row's position in the order of eviction of a capped group.
 struct RowAge: Comparable, Sendable {
     var order: UInt64
     var key: [UInt8]
@@ -31,7 +31,7 @@ struct RowAge: Comparable, Sendable {
     }
 }
 
-/// The rows of one capped group: their number, and which is evicted next.
+/// The rows of one capped group: their number, and the next to be evicted.
 struct RowGroup: Sendable {
     let prefix: [UInt8]
     var count: Int
@@ -54,9 +54,9 @@ struct RowGroup: Sendable {
     static func storedKey(_ prefix: [UInt8]) -> [UInt8] { prefix.isEmpty ? [0] : prefix }
 }
 
-/// The ages of a group in the file, as of the last commit, from the lowest on.
+/// The ages of a group in the file as of the last commit, lowest first.
 struct StoredAges: Sendable {
-    /// In ages: how many one read transaction fetches.
+    /// How many ages one read transaction fetches.
     private static let step = 64
 
     let prefix: [UInt8]

@@ -8,10 +8,10 @@ extension RowTable {
     static var ages: String { "rows.ages" }
     static var counts: String { "rows.counts" }
 
-    /// In rows: how many one transaction reads or writes.
+    /// How many rows one transaction reads or writes.
     private static var batch: Int { 4_096 }
 
-    /// Builds the ages and counts of rows that a step has made. Can be repeated.
+    /// Builds the ages and counts of rows that a step has made. It may be repeated.
     func makeState() throws {
         guard isCapped else { return }
         let (ages, counts) = (try store.table(Self.ages), try store.table(Self.counts))
@@ -90,7 +90,7 @@ extension RowTable {
         }
     }
 
-    /// Removes what the file has beyond the cap: rows of a baseline that was made under a policy with a larger cap.
+    /// Removes rows of the file beyond the cap, which a baseline has that was made under a larger cap.
     func fit() throws(StorageError) {
         guard let most = cap.most else { return }
         let prefixLength = cap.prefixLength

@@ -4,16 +4,16 @@ import Projections
 import ProtobufWire
 public import ViewQuery
 
-/// The rows of a custom view that were used lately, and those of them that changed since the last commit.
+/// The recently used rows of a custom view, including those that changed since the last commit.
 ///
-/// A cap applies to each change, so the rows do not depend on when they were flushed. A row keeps its place until the next commit.
+/// A cap applies to each change, so the rows do not depend on when they were flushed. A row keeps its index until the next commit.
 @usableFromInline
 struct RowTable<Row: StoredRow>: Sendable {
     @usableFromInline struct Entry: Sendable {
         /// As the last event left it; nil if the table has no row of this key.
         @usableFromInline var row: Row?
         @usableFromInline var isDirty = false
-        /// Its order in the file; nil where it is not in the file.
+        /// Its order in the file; nil if it is not in the file.
         var stored: UInt64?
         var group: Int32 = 0
         /// The next entry of the same group; -1 at the end.
@@ -22,7 +22,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         @usableFromInline var nextAlike: Int32 = -1
     }
 
-    /// In entries: beyond it, rows that did not change are dropped at the next commit, too.
+    /// The number of entries above which the next commit also drops unchanged rows.
     private static var maximum: Int { 65_536 }
 
     let cap: RowCap<Row>
@@ -34,15 +34,15 @@ struct RowTable<Row: StoredRow>: Sendable {
     @usableFromInline let keyLength: Int
     /// The first entry of each hash.
     @usableFromInline var places = FlatMap()
-    /// The key that is looked for.
+    /// The key to look up.
     @usableFromInline var key: [UInt8] = []
     @usableFromInline var dirty: [Int32] = []
     @usableFromInline let isCapped: Bool
-    /// Whether rows are evicted, for which the orders of changed rows have to be known.
+    /// Whether rows are evicted, which requires the order of each changed row.
     @usableFromInline var isFull = false
     var groups: [RowGroup] = []
     private var groupPlaces: [[UInt8]: Int32] = [:]
-    /// Whether the file has no rows, so that none are looked for.
+    /// Whether the file has no rows, so that none are looked up.
     private var isFileEmpty: Bool
 
     init(_ cap: RowCap<Row>, _ store: ViewStore) throws(StorageError) {
@@ -57,7 +57,7 @@ struct RowTable<Row: StoredRow>: Sendable {
 
     // MARK: Places
 
-    /// The place of the row with the same key; it may be empty.
+    /// The index of the row with the same key; the entry may be empty.
     @inlinable
     mutating func place(of row: borrowing Row) throws(StorageError) -> Int {
         takeKey(of: row)
@@ -104,7 +104,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         return true
     }
 
-    /// Makes a place for the key that was looked for, with its row in the file.
+    /// Adds an entry for the key that was looked up, with its row in the file.
     @usableFromInline
     mutating func add(_ hash: UInt64) throws(StorageError) -> Int {
         let row = try committed(key)
@@ -142,7 +142,7 @@ struct RowTable<Row: StoredRow>: Sendable {
 
     // MARK: Changes
 
-    /// Stores a row at its place, or removes it.
+    /// Stores a row at its index, or removes it.
     @inlinable
     mutating func set(_ place: Int, _ row: Row?) throws(StorageError) {
         let was = entries[place].row != nil
@@ -159,7 +159,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         dirty.append(Int32(place))
     }
 
-    /// As `set`, where the number of rows changes, or rows are evicted.
+    /// Does what `set` does if the number of rows changes, or rows are evicted.
     @usableFromInline
     mutating func setCounted(_ place: Int, _ row: Row?) throws(StorageError) {
         let (before, after) = (entries[place].row.map(cap.order), row.map(cap.order))
@@ -203,7 +203,7 @@ struct RowTable<Row: StoredRow>: Sendable {
         groups[group].ages = ages
     }
 
-    /// The lowest of the rows in memory. The heap has each of them once at least, with an order that may have risen since.
+    /// The lowest of the rows in memory. The heap has each of them at least once, with an order that may have risen since.
     private mutating func lowestResident(of group: Int) -> RowAge? {
         while let age = groups[group].ages?.smallest {
             guard let order = entries[age.place].row.map(cap.order) else {
@@ -243,7 +243,7 @@ struct RowTable<Row: StoredRow>: Sendable {
     /// In bytes, roughly.
     var pendingBytes: Int { 512 * (entries.count > Self.maximum ? entries.count : dirty.count) }
 
-    /// Keeps the rows in memory, unless there are too many, or evictions would have to pass over them in the file.
+    /// Keeps the rows in memory, unless there are too many, or evictions would have to skip them in the file.
     mutating func committed() {
         isFileEmpty = false
         guard !isFull, entries.count <= Self.maximum else {

@@ -10,7 +10,7 @@ extension SchemaStep {
     /// SchemaVersion(3, .custom(PortUseV2.self, to: PortUse.self) { old in PortUse(node: old.node, megabytes: Double(old.bytes) / 1e6) })
     /// ```
     /// It runs when the ledger is opened for writing, in batches, into a separate file; the old rows answer until it is done, and stay if
-    /// anything throws. A killed process continues where it was.
+    /// anything throws. A killed process continues where it stopped.
     ///
     /// - Parameters:
     ///   - will: called with the old rows before the first new one is made.
@@ -38,11 +38,13 @@ public struct StepRows<Row: StoredRow> {
     init(_ store: ViewStore) { self.store = store }
 
     /// The number of rows.
+    /// - Throws: errors of the view's file.
     public var count: Int {
         get throws { try store.environment.beginRead().count(store.table(Row.table)) }
     }
 
     /// Visits all rows in the order of their keys.
+    /// - Throws: what `body` throws, and errors of the view's file.
     public func forEach(_ body: (Row) throws -> Void) throws {
         let transaction = try store.environment.beginRead()
         var cursor = try transaction.cursor(store.table(Row.table))

@@ -6,7 +6,7 @@ import ProtobufWire
 /// encrypted with it and its signatures are verified with it.
 struct AnnouncedKeys: Sendable {
     static let entryKind = UInt8(ascii: "k")
-    /// Keys of further nodes are not stored: invented nodes must not fill memory.
+    /// Keys of more nodes are not stored, so that invented nodes cannot fill memory.
     static let mostNodes = 65_536
 
     private struct Announcement {
@@ -19,15 +19,15 @@ struct AnnouncedKeys: Sendable {
 
     subscript(node: UInt32) -> [UInt8]? { announcements[node]?.key }
 
-    /// Whether an announcement that was heard then can be the first one.
+    /// Whether an announcement heard at this time can be the first one.
     @inline(__always)
     func mayBeFirst(of node: UInt32, heard: UInt32) -> Bool {
         guard let known = announcements[node] else { return announcements.count < Self.mostNodes }
         return heard != 0 && heard < known.heard
     }
 
-    /// Stores the key of a node that has none yet, or whose known key was announced later.
-    /// - Returns: the entry to store; nil where nothing changes.
+    /// Stores the key of a node that has no key yet, or whose known key was announced later.
+    /// - Returns: the entry to store; nil if nothing changes.
     mutating func learn(
         _ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64
     ) -> StageState.Entry? {  // nil: nothing new

@@ -12,7 +12,7 @@ struct ChannelTable: Sendable {
     private var byKey: [Int32]
     private var byHash: [Int32]
     private var byName: [String: Int32] = [:]
-    /// The names of the last packets, as bytes: most packets have one of a few.
+    /// The names in the last packets, as bytes: most packets share a few.
     private var recent: [(name: [UInt8], number: Int32)] = []
     private var nextRecent = 0
     private static let mostRecent = 8
@@ -76,7 +76,7 @@ struct ChannelTable: Sendable {
         return byKey[index]
     }
 
-    /// A known key opened the packet, but on a channel of another name than the key's.
+    /// A known key opened the packet, but its channel's name differs from the key's.
     private mutating func number(unnamed packet: DecodedPacket, _ batch: PacketBatch) -> Int32 {
         let index = Int(packet.keyIndex)
         let name = packet.channelID.isEmpty ? "hash \(packet.channel)" : ChannelIdentity.shortened(batch.string(packet.channelID))

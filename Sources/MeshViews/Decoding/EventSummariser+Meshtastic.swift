@@ -7,7 +7,7 @@ extension EventSummariser {
         encoding, payload, facts in
         if encoding.rawValue < 16 { return }  // the log's own
         if encoding == .annotation {
-            // A search for what a node sent also finds the annotations about it.
+            // A search for a node's packets also finds the annotations about it.
             guard let annotation = Annotation(payload: payload) else { return facts.makeAllUnknown() }
             for node in annotation.nodes { facts.insert(node, Self.sender) }
             return
@@ -30,22 +30,22 @@ extension EventSummariser {
 }
 
 extension BlockFilter {
-    /// Blocks that may hold a packet from or to a node.
+    /// Blocks that may contain a packet from or to a node.
     public static func packets(fromOrTo node: UInt32) -> BlockFilter {
         BlockFilter(facts: [[EventFact(1, node), EventFact(2, node)]])
     }
 
-    /// Blocks that may hold a packet from a node.
+    /// Blocks that may contain a packet from a node.
     public static func packets(from node: UInt32) -> BlockFilter { BlockFilter(facts: [[EventFact(1, node)]]) }
 
-    /// Blocks that may hold a packet from or to a node, or one that it published.
+    /// Blocks that may contain a packet from or to a node, or one that it published.
     public static func packets(naming node: UInt32) -> BlockFilter {
         BlockFilter(facts: [[EventFact(1, node), EventFact(2, node), EventFact(3, node)]])
     }
 
-    /// Blocks that may hold a packet that a gateway published.
+    /// Blocks that may contain a packet that a gateway published.
     public static func packets(by gateway: UInt32) -> BlockFilter { BlockFilter(facts: [[EventFact(3, gateway)]]) }
 
-    /// Blocks that may hold a packet encrypted under a channel of this hash.
+    /// Blocks that may contain a packet encrypted under a channel with this hash.
     public static func packets(underHash hash: UInt8) -> BlockFilter { BlockFilter(facts: [[EventFact(4, UInt32(hash))]]) }
 }

@@ -6,9 +6,9 @@ struct HeardReception: Sendable {
     var packet: UInt64 = 0
     var print: UInt32 = 0
     var gateway: UInt32 = 0
-    /// The time of its row; 0 where it is unknown when it was heard.
+    /// The time of its row; 0 if it is unknown when it was heard.
     var time: UInt32 = 0
-    /// How many sequences before this one the packet's first reception is.
+    /// How many sequences the packet's first reception precedes this one.
     fileprivate var back: UInt32 = 0
     /// The packet's previous reception; negative if there is none.
     fileprivate var older: Int64 = -1

@@ -2,37 +2,37 @@ public import EventLog
 public import Meshtastic
 public import Projections
 
-/// A run of events after decoding: the packets with their payloads, and for each what the log knows of its event.
+/// A run of decoded events: the packets with their payloads, and for each what the log knows about its event.
 public struct MeshBatch: FoldBatch {
     /// What the log and the sequential stage know about the event of the same index in `packets.packets`.
     public struct Stamp: Sendable {
         public var sequence: UInt64
         /// Seconds since 1970.
         public var arrival: UInt32
-        /// When it was received, or nil where that was not recorded.
+        /// When it was received, or nil if that was not recorded.
         public var reception: UInt32?
         public var source: SourceID
         public var isLive: Bool
         public var isMeshtastic: Bool
         /// The JSON form of MQTT names its channel only in the topic, which is the end of its source's name.
         public var isJSON: Bool
-        /// The first event of the packet that this is a reception of.
+        /// The first event of the packet.
         public var firstSequence: UInt64
         public var isFirstReception: Bool
         public var isFirstReadable: Bool
-        /// The same reception was stored before: this is an event, but not another reception.
+        /// The same reception was stored before: this is another event, but not another reception.
         public var isRepeat = false
         /// No earlier event belongs to this packet and this gateway.
         public var isFirstOfGateway = true
-        /// An earlier reception than the one that the row came from: the row is replaced by one of this reception.
+        /// This reception is earlier than the one behind the row, so it replaces the row.
         public var supersedes = false
         /// An earlier reception of the packet was readable.
         public var wasReadable = false
-        /// Another packet has the same sender and id within the hour, and other content.
+        /// Another packet has the same sender and id within the hour, but different content.
         public var hasTwin = false
-        /// How many packets of the same sender and id, with other content, began later than this event's.
+        /// How many packets with the same sender and id but different content began later than this one.
         public var laterTwins: UInt8 = 0
-        /// When the packet was heard; 0 where it is unknown. It decides which values are the first or the latest.
+        /// When the packet was heard; 0 if unknown. It decides which values are the first or the latest.
         public var heard: UInt32 = 0
         /// The time of the row that the event makes, and the clock that it came from.
         public var time: UInt32 = 0
@@ -52,7 +52,7 @@ public struct MeshBatch: FoldBatch {
     public var channels: [ChannelIdentity] = []
     /// What distinguishes each packet from others of the same sender and id.
     var prints: [PacketPrint] = []
-    /// For events that are earlier receptions than those of existing rows: these rows.
+    /// The existing rows that earlier receptions among these events replace.
     var superseded: [Int: SupersededRow] = [:]
     /// For the first receptions of packets, the first events of other packets with the same sender and id.
     var twins: [Int: UInt64] = [:]
@@ -60,15 +60,15 @@ public struct MeshBatch: FoldBatch {
     var hearings: [Int: [(gateway: UInt32, time: UInt32)]] = [:]
     /// The announced keys of the senders of signed messages, by index.
     var signers: [Int: [UInt8]] = [:]
-    /// The places of the events that only few views use.
+    /// The positions of the events that only few views use.
     var places = PortPlaces()
 }
 
 extension MeshBatch.Stamp {
-    /// When it was received, else when it arrived.
+    /// When it was received; otherwise when it arrived.
     var headerTime: UInt32 { reception ?? arrival }
 
-    /// When it was heard by what the log and the receiver's clock say, else when it arrived: `EventHeader.heard(rxTime:)` in seconds.
+    /// When it was heard according to the log and the receiver's clock; otherwise when it arrived: `EventHeader.heard(rxTime:)` in seconds.
     @inline(__always)
     func heardOrArrival(_ packet: DecodedPacket) -> UInt32 {
         reception ?? (TimePolicy.isPlausible(packet.rxTime, arrival: arrival) ? packet.rxTime : arrival)
@@ -80,7 +80,7 @@ extension MeshBatch.Stamp {
             isReplayedState: packet.flags.contains(.isReplayedState))
     }
 
-    /// Determines the times of the event, as far as they do not depend on earlier events.
+    /// Determines those times of the event that do not depend on earlier events.
     @inline(__always)
     mutating func takeTimes(of packet: DecodedPacket, _ payload: RawSpan) {
         let policy = policy(for: packet)
@@ -96,7 +96,7 @@ extension MeshBatch.Stamp {
     @inline(__always)
     var makesRow: Bool { isFirstReadable || supersedes }
 
-    /// Whether it counts as a reception: neither a repetition nor replayed state of a node.
+    /// Whether it counts as a reception: it is neither a repetition nor a node's replayed state.
     func counts(_ packet: DecodedPacket) -> Bool { !isRepeat && !packet.isReplayedState }
 }
 
@@ -105,7 +105,7 @@ extension DecodedPacket {
     var isOpen: Bool { opening.isReadable && failure?.kind != .malformedData }
 }
 
-/// Which member of `FromRadio` an event holds, by field number.
+/// The member of `FromRadio` in an event, by field number.
 enum FromRadioVariant {
     static let myInfo: UInt8 = 3
     static let nodeInfo: UInt8 = 4

@@ -4,11 +4,11 @@ public import Projections
 import ProtobufWire
 import Synchronization
 
-/// How events become decoded packets: the same for every view.
+/// Turns events into decoded packets, in the same way for every view.
 public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
-    /// Part of every view's recipe: raised when the rules for opening packets, or those of their times, change.
+    /// Part of every view's recipe: raise it when the rules for opening packets, or for their times, change.
     package static let rules = ";opening=2;times=2"
 
     private let log: EventLog
@@ -104,7 +104,7 @@ public struct MeshStage: FoldStage {
         batch.stageState.oldestReception = state.seen.receptions.oldestRecord
     }
 
-    /// The channels in the topics that end the names of sources.
+    /// The channels in the topics at the end of source names.
     private func learnTopics(_ state: inout MeshState) {
         let sources = (try? log.sources()) ?? []  // unreadable: the packets stay without a channel's name
         for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
@@ -117,7 +117,7 @@ public struct MeshStage: FoldStage {
 }
 
 extension MeshBatch {
-    /// Adds what the log knows of the last decoded packet.
+    /// Adds what the log knows about the last decoded packet.
     @inline(__always)
     fileprivate mutating func appendStamp(_ header: EventHeader) {
         let (stamp, print) = described(by: header)
@@ -160,7 +160,7 @@ extension MeshBatch.Stamp {
         let arrival = UInt32(clamping: header.arrivalTime.seconds)
         let recorded = header.receptionTime.map { UInt32(clamping: $0.seconds) }
         let isLive = header.reception == .live
-        // No file has recorded in the future, or before such packets existed.
+        // No file was recorded in the future, or before such packets existed.
         let isKnown = recorded.map { isLive || TimePolicy.isPlausible($0, arrival: arrival) } ?? false
         self.init(
             sequence: header.sequence.rawValue, arrival: arrival, reception: isKnown ? recorded : nil, source: header.source,
@@ -170,7 +170,7 @@ extension MeshBatch.Stamp {
     }
 }
 
-/// Batches that were folded, kept for their memory: otherwise the kernel would have to provide it for each batch, page by page.
+/// Folded batches whose memory is reused: otherwise the kernel would have to provide it for each batch, page by page.
 final class SpareBatches: Sendable {
     private static let most = 12
     private let spares = Mutex<[MeshBatch]>([])

@@ -139,7 +139,7 @@ public struct MeshState: Sendable {
 }
 
 extension MeshBatch {
-    /// An event whose packet was opened since.
+    /// An event whose packet has been opened since.
     fileprivate func described(_ index: Int) -> (Stamp, UInt32) {
         var stamp = stamps[index]
         let packet = packets.packets[index]

@@ -2,7 +2,7 @@ import MeshCrypto
 import Meshtastic
 import ProtobufWire
 
-/// Distinguishes two packets of one sender with one id, and two receptions of one packet: hashes of 32 bits, 0 where there is nothing to compare.
+/// Distinguishes two packets of one sender with one id, and two receptions of one packet: hashes of 32 bits, 0 if there is nothing to compare.
 struct PacketPrint: Sendable, Equatable {
     /// Hash of port, payload and the packet that it answers; for a trace route without the payload, to which each hop adds itself.
     var plain: UInt32 = 0

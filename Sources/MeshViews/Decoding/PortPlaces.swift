@@ -1,14 +1,14 @@
 import EventLog
 import Meshtastic
 
-/// The places in a batch of the events that only some views use, so that views need not go through all others.
+/// The positions in a batch of events that only some views use, so that those views can skip the others.
 struct PortPlaces: Sendable {
     /// The lists that views request, in the order of the log.
     enum List: Int, CaseIterable {
         case waypoints
         /// Trace routes, and positions, which locate their hops.
         case tracks
-        /// What nodes announce about themselves: to all, to the map, and to the client of their radio.
+        /// Announcements of nodes about themselves: to all, to the map, and to the client of their radio.
         case introductions
         case mapReports
         case sensors

@@ -6,11 +6,11 @@ struct SeenPacket: Sendable {
     var record: UInt64 = 0
     /// `from` and `id`.
     private(set) var packet: UInt64 = 0
-    /// When it was first heard; 0 where it is unknown.
+    /// When it was first heard; 0 if unknown.
     private(set) var firstTime: UInt32 = 0
     /// How many sequences before the record the first reception is, times sixteen, and four bits.
     private var flags: UInt32 = 0
-    /// See `PacketPrint`; 0 for what is not known yet.
+    /// See `PacketPrint`; 0 if not known yet.
     private var plain: UInt32 = 0
     private var cipher: UInt32 = 0
     private var shape: UInt32 = 0
@@ -49,7 +49,7 @@ struct SeenPacket: Sendable {
         return (hearing.time > firstTime ? hearing.time - firstTime : firstTime - hearing.time) <= seconds
     }
 
-    /// Whether nothing contradicts that the content is the same.
+    /// Whether nothing contradicts equal content.
     func hasContent(of hearing: SeenPackets.Hearing) -> Bool {
         let print = hearing.print
         if plain != 0, print.plain != 0 {
@@ -69,12 +69,12 @@ struct SeenPacket: Sendable {
         return hearing.time != 0 && (rowHeard == 0 || hearing.time < rowHeard)
     }
 
-    /// Whether the other is a packet of the same hour that only pretends to be this one, or has the same id by chance.
+    /// Whether the other packet, of the same hour, only pretends to be this one, or has the same id by chance.
     func isTwin(of hearing: SeenPackets.Hearing) -> Bool {
         !isReplayedState && !hearing.isReplayedState && firstTime != 0 && hearing.time != 0
     }
 
-    /// The packet updated with another reception of it; nil where that adds nothing.
+    /// The packet updated with another reception of it; nil if that adds nothing.
     func renewed(by hearing: SeenPackets.Hearing) -> SeenPacket? {
         var packet = self
         let makesRow = packet.learn(hearing)

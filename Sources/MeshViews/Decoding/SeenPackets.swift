@@ -13,21 +13,21 @@ struct SeenPackets: Sendable {
     static let windowSeconds: UInt32 = 3_600
     static let alwaysKept = 16_384
     static let mostKept = 1_048_576
-    /// With how many packets of its sender and id, the most recently updated ones, a packet is compared.
+    /// How many packets with the same sender and id, the most recently updated ones, a packet is compared with.
     static let mostCompared = 8
 
-    /// What is known of a reception.
+    /// What is known about a reception.
     struct Hearing {
         /// `from` and `id`.
         var packet: UInt64
         var sequence: UInt64
-        /// When it was heard, seconds since 1970; 0 where it is unknown.
+        /// When it was heard, seconds since 1970; 0 if unknown.
         var time: UInt32
-        /// The time of the row that the view of its port makes of it.
+        /// The time of the row that its port's view makes from it.
         var rowTime: UInt32 = 0
         var gateway: UInt32 = 0
         var isReadable: Bool
-        /// State that a node replays to its client: not a reception, and the same however much later.
+        /// State that a node replays to its client: not a reception, and the same packet however much later.
         var isReplayedState = false
         var print = PacketPrint()
     }
@@ -44,11 +44,11 @@ struct SeenPackets: Sendable {
         var laterTwins: UInt8 = 0
         /// An earlier reception was readable.
         var wasReadable = false
-        /// Its packet is not the first one of its sender with this id and within the hour, but with other content.
+        /// An earlier packet has the same sender and id within the hour, but different content.
         var hasTwin = false
-        /// The first event of the packet with the same sender and id within the hour, but with other content, if this event is the first of its own.
+        /// If this event is the first of its packet: the first event of the packet with the same sender and id within the hour but different content.
         var twin: UInt64?
-        /// The row of a later reception that must be removed, as this one was earlier.
+        /// The row of a later reception, which must be removed since this reception was earlier.
         var superseded: SupersededRow?
     }
 
@@ -63,7 +63,7 @@ struct SeenPackets: Sendable {
     /// Records below this are dropped.
     var oldestRecord: UInt64 { packets.count > 0 ? packets[packets.head].record : 0 }
 
-    /// How many packets `prefetch` handles at once: as many as can wait for main memory together.
+    /// How many packets `prefetch` handles at once: as many as the processor can fetch from main memory together.
     static let prefetchCount = 32
 
     /// Reads the slots that `place` is about to look up and drop, so that they are in the processor's caches when packets need them.
@@ -92,7 +92,7 @@ struct SeenPackets: Sendable {
 
     private static func place(of position: Int64) -> Int32 { Int32(truncatingIfNeeded: position & positionMask) }
 
-    /// Places a reception, and records the changes.
+    /// Adds a reception, and records the changes.
     mutating func place(_ hearing: Hearing, changes: inout StageState) -> Verdict {
         defer { forget(at: hearing.time) }
         var (parent, position) = (Int64(-1), newest(of: hearing.packet))
@@ -152,7 +152,7 @@ struct SeenPackets: Sendable {
         return found
     }
 
-    /// Removes the packet from the list of those with its sender and id, and puts its new state at the front.
+    /// Moves the packet, with its new state, to the front of the list of those with its sender and id.
     private mutating func replace(_ position: Int64, below parent: Int64, with renewed: SeenPacket) {
         let next = packets[position].older
         guard parent >= 0 else { return append(renewed, after: next) }
@@ -171,7 +171,7 @@ struct SeenPackets: Sendable {
         receptions.forget(at: time)
         while count > Self.alwaysKept {
             let oldest = packets[packets.head]
-            let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // 0 where this event's time is unknown
+            let age = time > oldest.firstTime ? time - oldest.firstTime : 0  // 0 if this event's time is unknown
             guard age > Self.windowSeconds else { return }
             forgetOldest()
         }
@@ -226,7 +226,7 @@ struct SeenPackets: Sendable {
     }
 }
 
-/// The row of a packet that is removed, as an earlier reception of it was found.
+/// A packet's row that is removed because an earlier reception was found.
 struct SupersededRow: Sendable, Equatable {
     /// The event that made it, and its time.
     var sequence: UInt64
@@ -234,7 +234,7 @@ struct SupersededRow: Sendable, Equatable {
 }
 
 extension CappedSeries {
-    /// Takes back the superseded row.
+    /// Removes the superseded row.
     /// - Returns: whether it still existed.
     @discardableResult
     mutating func supersede(

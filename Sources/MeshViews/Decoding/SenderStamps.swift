@@ -1,7 +1,7 @@
 import Meshtastic
 import ProtobufWire
 
-/// The sender's own clock in a payload: when a position was fixed, and when it or a measurement was sent. Seconds since 1970, 0 where it is missing.
+/// The sender's own clock in a payload: when a position was fixed, and when it or a measurement was sent. Seconds since 1970, 0 if it is missing.
 struct SenderStamps {
     var fix: UInt32 = 0
     var sent: UInt32 = 0

@@ -3,15 +3,15 @@ package import EventLog
 /// Which clocks are trusted.
 ///
 /// A live packet was received when its event arrived; for an imported one the time in its file counts, else the receiver's own (`rx_time`), if it lies
-/// between 2020-01-01 and five minutes after the arrival here. A sender's stamp counts only when it lies between that time less 24 hours and plus 5 minutes, or,
-/// where the time of reception is unknown, between 2020-01-01 and its arrival plus 5 minutes. All times are seconds since 1970.
+/// between 2020-01-01 and five minutes after the arrival here. A sender's stamp counts only when it lies between that time less 24 hours and plus 5 minutes,
+/// or, where the time of reception is unknown, between 2020-01-01 and its arrival plus 5 minutes. All times are seconds since 1970.
 struct TimePolicy: Sendable {
     static let secondsBack: UInt32 = 86_400
     static let secondsAhead: UInt32 = 300
     static let year2020: UInt32 = 1_577_836_800
     static let text = "time=-86400..+300,2020,rx"
 
-    /// When it was received, or nil where it is unknown.
+    /// When it was received, or nil if it is unknown.
     var reception: UInt32?
     /// The source of that time.
     var receptionSource: TimeSource
@@ -58,50 +58,22 @@ struct TimePolicy: Sendable {
         return (arrival, .import)
     }
 
-    /// When the packet was heard, which decides which values are the first or the latest; 0 where it is unknown.
+    /// When the packet was heard, which decides which values are the first or the latest; 0 if unknown.
     func heard(received: UInt32) -> UInt32 {
         if isReplayedState { return accepts(received) ? received : 0 }
         return reception ?? 0
     }
 }
 
-/// A time of a row, or of what changes it, as it is compared with others: one of an import counts only beside others of imports.
-package struct RowTime {
-    var time: UInt32
-    var source: TimeSource
-
-    package init(_ time: UInt32, _ source: TimeSource) { (self.time, self.source) = (time, source) }
-    init(_ time: (time: UInt32, source: TimeSource)) { self.init(time.time, time.source) }
-
-    /// Whether it says when something was heard.
-    var isKnown: Bool { source != .import }
-    /// For what is the latest: 0 where it is unknown.
-    var latest: UInt32 { isKnown ? time : 0 }
-    /// For what is the earliest: the latest of all times where it is unknown.
-    var earliest: UInt32 { isKnown ? time : .max }
-
-    /// Takes the time into the stretch from the first to the last one.
-    /// - Parameter isOfImport: whether no time in it is known; both are 0 where there is none at all.
-    @inline(__always)
-    package func widen(_ first: inout UInt32, _ last: inout UInt32, _ isOfImport: inout Bool) {
-        if isKnown == !isOfImport && last != 0 {
-            first = min(first, time)
-            last = max(last, time)
-        } else if isKnown || last == 0 {
-            (first, last, isOfImport) = (time, time, !isKnown)
-        }
-    }
-}
-
-/// What tells when an event's packet was heard.
+/// The clock that says when an event's packet was heard.
 package enum HeardSource: Sendable, Hashable {
-    /// The reception time that its recording states.
+    /// The reception time in its recording.
     case recorded
     /// The receiving node's clock (`rx_time`).
     case receiver
-    /// It was live: its arrival here.
+    /// Its arrival here, since it was live.
     case arrival
-    /// Nothing: its arrival here, which is that of its import.
+    /// None: the time is that of its import.
     case imported
 }
 
@@ -112,7 +84,7 @@ extension EventHeader {
         return TimePolicy.isPlausible(rxTime, arrival: UInt32(clamping: arrivalTime.seconds)) ? .receiver : .imported
     }
 
-    /// When an event's packet was heard, by the same rules as the times of rows; its arrival where that is unknown.
+    /// When an event's packet was heard, by the same rules as the times of rows; its arrival if that is unknown.
     package func heard(rxTime: UInt32) -> Timestamp {
         if let known = knownHeard { return known }
         return TimePolicy.isPlausible(rxTime, arrival: UInt32(clamping: arrivalTime.seconds))

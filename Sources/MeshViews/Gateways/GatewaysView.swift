@@ -91,7 +91,7 @@ struct GatewaysView: Projection {
 }
 
 extension DecodedPacket {
-    /// The strength at which the gateway itself received it: both are nil where it did not state them, or did not receive it over the air.
+    /// The strength at which the gateway itself received it: both are nil if it did not state them, or did not receive it over the air.
     @inline(__always)
     fileprivate var strength: (snr: Float?, rssi: Int32?) {
         guard from != gateway, !flags.contains(.viaMQTT) else { return (nil, nil) }

@@ -2,9 +2,9 @@ package import LMDB
 import Projections
 import ProtobufWire
 
-/// The numbers that the messages view assigns to channels, in the order in which messages of them appeared.
+/// The numbers that the messages view assigns to channels, in the order of their first messages.
 package struct MessageChannels: Sendable {
-    /// Further channels share one thread: invented names must not fill the view.
+    /// More channels share one thread, so that invented names cannot fill the view.
     static let mostChannels = 4_096
 
     private var channels: [ChannelIdentity] = []

@@ -48,7 +48,7 @@ extension MessageRow {
         return decode(key: key.rawSpan, value: value)
     }
 
-    /// A stored row, or nil where the bytes are damaged.
+    /// A stored row, or nil if the bytes are damaged.
     static func decode(key: RawSpan, value: RawSpan) -> MessageRow? {
         guard key.byteCount == keySize else { return nil }
         let thread = MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1))

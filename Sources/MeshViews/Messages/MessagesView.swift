@@ -7,7 +7,7 @@ import ViewQuery
 
 /// Texts, alerts and tapbacks by thread, with their receivers and delivery states.
 ///
-/// A packet makes one row at its first readable reception; later receptions are counted on it. An acknowledgement finds
+/// A packet makes one row at its first readable reception, which counts later receptions. An acknowledgement finds
 /// its message by (sender, packet id); one that arrives before its message waits for it.
 public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
@@ -83,7 +83,7 @@ public struct MessagesView: Projection {
         }
     }
 
-    /// Another packet pretends to be a message, or has its id by chance.
+    /// Another packet pretends to be this message, or has its id by chance.
     private mutating func flag(
         _ packet: DecodedPacket, firstSequence: UInt64, _ context: inout FoldContext
     ) throws(StorageError) {
@@ -93,7 +93,7 @@ public struct MessagesView: Projection {
         if isKnown { context.want(.debounced) }
     }
 
-    /// Marks existing messages; nothing is remembered about others.
+    /// Marks existing messages; marks of others are not remembered.
     private mutating func annotate(
         _ annotation: Annotation?, at time: UInt32, _ context: inout FoldContext
     ) throws(StorageError) {
@@ -120,7 +120,7 @@ public struct MessagesView: Projection {
         context.want(.immediate)
     }
 
-    /// Replaces the row by one of this reception, which was earlier than the one that it is of.
+    /// Replaces the row by one of this reception, which was earlier.
     private mutating func supersede(_ index: Int, _ batch: MeshBatch, _ context: inout FoldContext) throws(StorageError) {
         var row = row(of: index, batch)
         let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
@@ -183,7 +183,7 @@ public struct MessagesView: Projection {
         if isKnown { context.want(.debounced) }
     }
 
-    /// A routing packet answers the packet `requestID` that its addressee sent.
+    /// A routing packet answers the packet `requestID` from its addressee.
     private mutating func acknowledge(
         _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ context: inout FoldContext
     ) throws(StorageError) {

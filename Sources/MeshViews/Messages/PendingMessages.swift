@@ -5,9 +5,9 @@ import ProtobufWire
 
 /// Message rows that changed since the last commit, merged over the committed ones.
 ///
-/// Caps act on each event: an evicted message is gone for the very next acknowledgement, regardless of flushes.
+/// Caps act on each event: the very next acknowledgement no longer finds an evicted message, regardless of flushes.
 struct PendingMessages: Sendable {
-    /// A row as it will be stored, with the values that are used often: rows with their texts and lists are costly to keep.
+    /// A row as it will be stored, with the most used values: whole rows with their texts and lists cost too much memory.
     private struct Entry {
         var value: ValueChunks.Place
         let sortKey: MessageRow.SortKey
@@ -60,7 +60,7 @@ struct PendingMessages: Sendable {
         try fit(store)
     }
 
-    /// Removes what stored threads have beyond the cap: rows of a baseline that was made under a policy with a larger cap.
+    /// Removes rows of stored threads beyond the cap, which a baseline has that was made under a larger cap.
     private mutating func fit(_ store: ViewStore) throws(StorageError) {
         var excess: [MessageThread] = []
         let transaction = try store.environment.beginRead()
@@ -103,7 +103,7 @@ struct PendingMessages: Sendable {
         return nil
     }
 
-    /// Changes the row of a packet, the newest of that id where the first sequence is not known.
+    /// Changes the row of a packet; the newest with that id if the first sequence is unknown.
     /// - Returns: whether it exists.
     mutating func update(
         from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
@@ -125,7 +125,7 @@ struct PendingMessages: Sendable {
     }
 
     /// Removes the row of a packet that another row replaces.
-    /// - Returns: the row, or nil where it no longer exists.
+    /// - Returns: the row, or nil if it no longer exists.
     mutating func remove(
         from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore
     ) throws(StorageError) -> MessageRow? {
@@ -149,7 +149,7 @@ struct PendingMessages: Sendable {
         return row
     }
 
-    /// Changes the row of a key: among those with its packet id the one nearest in time, among equals the first.
+    /// Changes the row of a key: of those with its packet id, the one nearest in time; of equals, the first.
     /// - Returns: whether it exists.
     @discardableResult
     mutating func update(
@@ -208,7 +208,7 @@ struct PendingMessages: Sendable {
         return true
     }
 
-    /// Not inlined: a chunk that is still referenced when the next value is added would be copied.
+    /// Not inlined, since a chunk that is still referenced when the next value is added would be copied.
     @inline(never)
     private func row(of entry: Entry) -> MessageRow? {
         let key = MessageRow.key(entry.sortKey)

@@ -17,7 +17,7 @@ struct Receipt: Sendable, Equatable {
 struct WaitingReceipts: Sendable {
     static let most = 4_096
     static let mostPerPacket = 4
-    /// A receipt of another hour belongs to an earlier packet with the same id.
+    /// A receipt from another hour belongs to an earlier packet with the same id.
     static let windowSeconds: UInt32 = 3_600
 
     private struct Age: Comparable {

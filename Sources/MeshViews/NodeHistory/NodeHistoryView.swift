@@ -145,7 +145,7 @@ struct NodeHistoryView: Projection {
         }
         if changes.contains(.firstKey) {
             holders.add(identity.firstKey, of: told.node)
-            // Of nodes that were evicted since.
+            // The keys of nodes that were evicted since.
             if holders.count > max(nodeCap, 1) * 4 { findHolders() }
         }
         if told.hardwareModel != 0 {

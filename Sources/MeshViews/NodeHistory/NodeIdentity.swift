@@ -1,10 +1,10 @@
 import ProtobufWire
 import ViewQuery
 
-/// What is known of a node: state of the fold of its history.
+/// What is known about a node: state of the fold of its history.
 struct NodeIdentity: DeclaredRow, Equatable {
     let node: UInt32
-    /// The latest time of an introduction that is known, seconds since 1970; 0 where none is.
+    /// The latest time of an introduction that is known, seconds since 1970; 0 if none is.
     var time: UInt32 = 0
     var longName = ""
     var shortName = ""

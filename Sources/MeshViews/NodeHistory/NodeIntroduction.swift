@@ -55,7 +55,7 @@ struct NodeIntroduction {
 }
 
 extension NodeIdentity {
-    /// Takes over what is reported, and returns what is new. A missing value never replaces a known one, and the first key stays.
+    /// Applies a report, and returns what is new. A missing value never replaces a known one, and the first key stays.
     mutating func learn(_ told: NodeIntroduction, sequence: UInt64) -> NodeChanges {
         var changes: NodeChanges = []
         (lastIntroduction, lastModel) = (told.asSaid, told.hardwareModel)

@@ -5,7 +5,7 @@ import ProtobufWire
 
 /// The traffic of each channel, readable or not.
 struct ChannelTraffic: Sendable {
-    /// Further channels are counted together: invented names must not fill the view.
+    /// More channels are counted together, so that invented names cannot fill the view.
     static let mostChannels = 1_024
     static let others = ChannelIdentity(name: "(others)", keyFingerprint: 0)
 
@@ -18,7 +18,7 @@ struct ChannelTraffic: Sendable {
 
     var pendingCount: Int { dirty.count }
 
-    /// Prepares for a batch: its channel numbers are looked up once each.
+    /// Prepares for a batch by looking up each of its channel numbers once.
     mutating func begin(_ channels: [ChannelIdentity]) {
         batchChannels = channels
         batchPlaces = Array(repeating: -1, count: channels.count)

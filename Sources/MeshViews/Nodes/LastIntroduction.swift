@@ -1,10 +1,10 @@
 import Projections
 import ProtobufWire
 
-/// A node's last announcement about itself, byte for byte. Each node repeats it every few hours; as long as no other report about the node came since, a
-/// repetition only confirms it, and need not be decoded.
+/// A node's last announcement about itself, byte for byte. Each node repeats it every few hours; unless another report about the node came since, a
+/// repetition only confirms it and need not be decoded.
 struct LastIntroduction: Sendable, Equatable {
-    /// Empty where another node reported it, or where it is long.
+    /// Empty if another node reported it, or if it is long.
     private var payload: [UInt8] = []
     /// The fields in it, all of which the node's row has, and when it was last heard.
     private(set) var fields: NodeFields = []

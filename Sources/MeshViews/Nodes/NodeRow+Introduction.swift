@@ -2,7 +2,7 @@ import Meshtastic
 
 extension NodeRow {
     /// A report about a node, from itself or from a radio that knows it.
-    /// - Parameter time: when it was heard; 0 where it is unknown.
+    /// - Parameter time: when it was heard; 0 if unknown.
     /// - Returns: the reported fields, if the row has all of them now.
     mutating func introduce(_ user: User, heard time: UInt32) -> NodeFields? {
         var told: NodeFields = []
@@ -76,7 +76,7 @@ extension NodeRow {
         return wasClean == isClean ? time >= knownTime : isClean
     }
 
-    /// The first announced key stays; another one is flagged.
+    /// The first announced key stays; a different one is flagged.
     private mutating func takeKey(_ key: [UInt8], heard time: UInt32) {
         guard key.count == 32 else { return }
         let announced = time == 0 ? .max : time

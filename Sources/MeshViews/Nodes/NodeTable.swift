@@ -6,7 +6,7 @@ import ProtobufWire
 
 /// All node rows in memory, up to their cap, with what changed since the last commit.
 ///
-/// When a new node exceeds the cap, the one that was heard longest ago is evicted at once, in the order of the log, so the
+/// When a new node exceeds the cap, the node heard longest ago is evicted at once, in the order of the log, so the
 /// rows never depend on when they were flushed.
 struct NodeTable: Sendable {
     private struct Age: Comparable {
@@ -26,7 +26,7 @@ struct NodeTable: Sendable {
     private var keptCount = 0
     private var rows: [NodeRow] = []
     private var isDirty: [Bool] = []
-    /// By the place of each node's row.
+    /// By the index of each node's row.
     private var introductions: [LastIntroduction] = []
     private var free: [Int] = []
     private var places = FlatMap()
@@ -43,7 +43,7 @@ struct NodeTable: Sendable {
 
     var pendingCount: Int { dirty.count + removed.count + marks.pendingCount }
 
-    /// Reads the places of the rows of these packets' senders, as `KeyedRows.prefetch` does.
+    /// Touches the rows of these packets' senders, as `KeyedRows.prefetch` does.
     func prefetch(at packets: Span<DecodedPacket>, _ range: Range<Int>) -> UInt64 {
         var sum: UInt64 = 0
         for index in range { sum &+= places.prefetch(at: UInt64(packets[index].from)) }
@@ -55,7 +55,7 @@ struct NodeTable: Sendable {
         return sum
     }
 
-    /// The place of a node's row, which is added if it is new.
+    /// The index of a node's row, which is added if the node is new.
     mutating func slot(of number: UInt32, sequence: UInt64, heard: RowTime) -> Int {
         if let place = places[UInt64(number)] { return Int(place) }
         while places.count >= limit, evict(at: sequence) {}
@@ -110,7 +110,7 @@ struct NodeTable: Sendable {
     }
 
     /// - Parameters:
-    ///   - introduction: the announcement, or an empty one where it does not come from the node itself.
+    ///   - introduction: the announcement, or an empty one if it does not come from the node itself.
     ///   - time: when it was heard.
     ///   - change: changes the row, and returns the reported fields, if the row has all of them now.
     mutating func introduce(
@@ -136,7 +136,7 @@ struct NodeTable: Sendable {
         while places.count > limit, evict(at: sequence) {}
     }
 
-    /// The heap holds each node, except some favourites, at least once, with an age that may be outdated: then it is inserted again with the true one.
+    /// The heap has each node, except some favourites, at least once, perhaps with an outdated age: then it is inserted again with the true one.
     /// - Returns: whether a node was evicted.
     @discardableResult
     private mutating func evict(at sequence: UInt64) -> Bool {
@@ -215,7 +215,7 @@ struct NodeTable: Sendable {
 }
 
 extension NodeRow {
-    /// A stored row, or nil where the bytes are damaged.
+    /// A stored row, or nil if the bytes are damaged.
     static func decode(key: RawSpan, value: RawSpan) -> NodeRow? {
         guard key.byteCount == 4 else { return nil }
         do {

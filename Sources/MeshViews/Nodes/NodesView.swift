@@ -5,7 +5,7 @@ public import Projections
 import ProtobufWire
 import ViewQuery
 
-/// Every node that was heard, with what it announced about itself and how it was last heard; and the traffic of each channel.
+/// Every node that was heard, with its announcements about itself and its last reception; and the traffic of each channel.
 ///
 /// It folds every event, so it also keeps the quarantine of events that are not packets.
 public struct NodesView: Projection {
@@ -117,7 +117,7 @@ public struct NodesView: Projection {
         context.want(.debounced)
     }
 
-    /// Whether the failure belongs into this view's quarantine. Positions, telemetry and texts have separate views with their own quarantine.
+    /// Whether the failure belongs in this view's quarantine. Positions, telemetry and texts have views with their own quarantine.
     private static func lists(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
         guard packet.isOpen else { return true }
         switch packet.port {
@@ -136,7 +136,7 @@ public struct NodesView: Projection {
                 let payload = batch.packets.payload(of: packet)
                 guard !table.hearAgain(slot, payload, at: stamp.heard) else { return }
                 let user = try User(decoding: payload)
-                // Without a known time, the same announcement may still show later that its key was the first one.
+                // If its time is unknown, the same announcement may later still prove that its key was the first one.
                 let introduction = stamp.heard == 0 ? LastIntroduction() : LastIntroduction(payload)
                 table.introduce(slot, by: introduction, at: stamp.heard) { $0.introduce(user, heard: stamp.heard) }
                 context.want(.immediate)

@@ -1,12 +1,12 @@
 import Foundation
 import Meshtastic
 
-/// The precision of places in exported data: this many upper bits of their coordinates are true, the rest is the middle of the square that these leave, as
-/// sent by a node that is set to reduced precision.
+/// The precision of places in exported data: this many upper bits of the coordinates are kept, the rest is the middle of the square that they define, as
+/// sent by a node with reduced precision.
 public struct PlacePrecision: Sendable, Hashable {
     public let bits: UInt32
 
-    /// - Parameter bits: 1 to 32; nil for others. 32 leaves places as they are, 14 is about 1.5 km.
+    /// - Parameter bits: 1 to 32; nil for others. 32 leaves places unchanged, 14 is about 1.5 km.
     public init?(bits: UInt32) {
         guard (1...32).contains(bits) else { return nil }
         self.bits = bits
@@ -18,7 +18,7 @@ public struct PlacePrecision: Sendable, Hashable {
         bits = (1...31).last { Self.radius(bits: $0) >= metres } ?? 1
     }
 
-    /// Half the side of the square that the bits leave, in metres at the equator.
+    /// Half the side of the square that the bits define, in metres at the equator.
     static func radius(bits: UInt32) -> Double {
         Double(UInt64(1) << UInt64(31 - bits)) * 1e-7 * .pi / 180 * PositionRow.earthRadius
     }
@@ -32,12 +32,12 @@ public struct PlacePrecision: Sendable, Hashable {
     fileprivate func reduced(latitude: Int32) -> Int32 { reduced(latitude, limit: 900_000_000) }
     fileprivate func reduced(longitude: Int32) -> Int32 { reduced(longitude, limit: 1_800_000_000) }
 
-    /// Whether a place with so many true bits, 0 where that is unknown, is already less exact.
+    /// Whether a place with this many true bits (0 if unknown) is already less precise.
     fileprivate func isMet(by told: UInt32) -> Bool { (1...bits).contains(told) }
 }
 
 extension PositionRow {
-    /// The position no more exact than `precision`. Height, speed and course are removed: they could narrow down the place within the square.
+    /// The position, no more precise than `precision`. Height, speed and course are removed, since they could narrow down the place within the square.
     public func reduced(to precision: PlacePrecision) -> PositionRow {
         guard precision.bits < 32 else { return self }
         var row = self
@@ -51,7 +51,7 @@ extension PositionRow {
 }
 
 extension WaypointRow {
-    /// The waypoint with a place no more exact than `precision`, and without its box.
+    /// The waypoint with a place no more precise than `precision`, and without its box.
     public func reduced(to precision: PlacePrecision) -> WaypointRow {
         guard precision.bits < 32 else { return self }
         var row = self
@@ -63,7 +63,7 @@ extension WaypointRow {
 }
 
 extension TraceRouteRow {
-    /// The trace route with places no more exact than `precision`.
+    /// The trace route with places no more precise than `precision`.
     public func reduced(to precision: PlacePrecision) -> TraceRouteRow {
         guard precision.bits < 32 else { return self }
         var row = self
@@ -76,7 +76,7 @@ extension TraceRouteRow {
 }
 
 extension MapReportRow {
-    /// The report with a place no more exact than `precision`, and without its height.
+    /// The report with a place no more precise than `precision`, and without its height.
     public func reduced(to precision: PlacePrecision) -> MapReportRow {
         guard precision.bits < 32 else { return self }
         var row = self

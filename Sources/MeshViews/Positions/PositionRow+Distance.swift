@@ -4,7 +4,7 @@ extension PositionRow {
     /// In metres, for a sphere.
     static let earthRadius = 6_371_000.0
 
-    /// The distance of two places, in metres: straight on the map, which over short distances is as exact as positions are.
+    /// The distance between two places in metres: on a flat map, which over short distances is as precise as positions are.
     public func distance(to other: PositionRow) -> Double {
         Self.distance(latitudeE7, longitudeE7, other.latitudeE7, other.longitudeE7)
     }
@@ -13,13 +13,13 @@ extension PositionRow {
         let unit = Double.pi / 180 / 1e7
         let (north, other) = (Double(latitude) * unit, Double(otherLatitude) * unit)
         var east = abs(Double(otherLongitude) - Double(longitude))
-        // The shorter way round.
+        // The shorter way around the globe.
         if east > 1_800_000_000 { east = 3_600_000_000 - east }
         let (dx, dy) = (east * unit * cos((north + other) / 2), other - north)
         return (dx * dx + dy * dy).squareRoot() * earthRadius
     }
 
-    /// How far the place may be off by its reduced precision, in metres at the equator: half the side of the square that its bits leave; nil at
+    /// The error due to reduced precision, in metres at the equator: half the side of the square that its bits define; nil at
     /// full precision.
     public var precision: Double? {
         guard (1...31).contains(precisionBits) else { return nil }

@@ -7,7 +7,7 @@ import ViewQuery
 
 /// Where each node was: the newest positions per node, up to a cap.
 ///
-/// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, also where reduced
+/// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, including where reduced
 /// precision has moved it, makes no row; coordinates outside the globe go to quarantine.
 public struct PositionsView: Projection {
     public typealias Batch = MeshBatch
@@ -25,7 +25,7 @@ public struct PositionsView: Projection {
     private let caps: ViewCaps
     private var favorites: FavoriteCaps
     private var series: CappedSeries
-    /// The last place of each node; only where a policy needs it.
+    /// The last place of each node, if a policy needs it.
     private var latest: [UInt32: LatestPosition] = [:]
 
     public init(cap: Int = 5_000) { self.init(ViewCaps(positions: cap)) }
@@ -128,7 +128,7 @@ public struct PositionsView: Projection {
     }
 }
 
-/// The newest position of a node, and its place among the pending rows.
+/// The newest position of a node, and its index among the pending rows.
 private struct LatestPosition {
     var row: PositionRow
     var place: Int?
@@ -151,7 +151,7 @@ extension PositionsView {
         }
     }
 
-    /// Replaces the latest row where the policy requires it.
+    /// Replaces the latest row if the policy requires it.
     private mutating func takeOver(_ row: inout PositionRow) {
         guard let known = latest[row.node], row.time >= known.row.time else { return }
         let areReduced = known.row.precision != nil && row.precision != nil
@@ -159,7 +159,7 @@ extension PositionsView {
         if case .within(let meters) = caps.positionDedupe { isNear = known.row.distance(to: row) <= meters }
         guard isNear || (areReduced && !caps.reducedPrecisionKeepsHistory) else { return }
         if isNear {
-            // The first place of a stay counts, otherwise a node that moves slowly would never have left.
+            // The first place of a stay counts; otherwise a slowly moving node would never leave.
             (row.latitudeE7, row.longitudeE7) = (known.row.latitudeE7, known.row.longitudeE7)
             row.since = known.row.since != 0 ? known.row.since : known.row.time
         }

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// The configuration and hardware of each radio that a client listened to, whenever a report differs from the previous one.
+/// The configuration and hardware of each radio that a client listened to: a row whenever a report differs from the previous one.
 struct RadiosView: Projection {
     typealias Batch = MeshBatch
 

@@ -5,17 +5,17 @@ import ProtobufWire
 import ViewQuery
 
 extension ErasedNode {
-    /// Views for which it is known to which node each row belongs.
+    /// Views whose rows can each be assigned to a node.
     static var views: Set<String> { Set(own.keys) }
 
-    /// Tables whose rows belong to no single node. A table that is neither listed here nor handled below is refused: data that is to be erased must not be kept
+    /// Tables whose rows belong to no single node. A table that is neither listed here nor handled below is refused, so that data to be erased is not kept
     /// by oversight.
     private static let others: [String: Set<String>] = [
         "": ["meta", "quarantine"], "messages": ["channels", ArchiveFlag.table],
         "nodes": ["channels", ArchiveFlag.table], "packets": [HeardTimes.table], ArchivedRow.view: [DecisionsView.firstTable],
     ]
 
-    /// Rows whose declarations define which node they belong to, by view and table.
+    /// Rows whose declarations say which node they belong to, by view and table.
     private static let declared: [String: any DeclaredRow.Type] = {
         var declared: [String: any DeclaredRow.Type] = [
             "nodehistory/identities": NodeIdentity.self, "nodehistory/radio_nodes": RadioNode.self,
@@ -46,7 +46,7 @@ extension ErasedNode {
     ]
 
     /// Copies a view's baseline without the node's data.
-    /// - Throws: `.misuse` for a table that is not declared; then nothing is erased.
+    /// - Throws: `.misuse` for a table that is not declared; nothing is erased then.
     func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) {
         for table in try copy.tableNames() where !Self.isDeclared(table, of: view) {
             throw StorageError(.misuse, call: "it is not declared which rows of \(view)/\(table) are of a node", path: copy.path)
@@ -63,7 +63,7 @@ extension ErasedNode {
             let type = Self.declared["\(view)/\(name)"]
             try copy.copy(name) { (key, value) throws(StorageError) in
                 switch (view, name) {
-                case (_, "changes"), (_, "changes.marks"): nil  // readers begin with all rows again
+                case (_, "changes"), (_, "changes.marks"): nil  // readers start again with all rows
                 case (_, "carry.entries"): isEntry(key, prefix) ? nil : value.asArray
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
@@ -76,7 +76,7 @@ extension ErasedNode {
                     key.starts(with: prefix) ? nil : value.asArray
                 case ("radios", "radios"), ("radios", "counts"):
                     sources.contains(key.bigEndianUInt32(at: 0)) ? nil : value.asArray
-                // Eight bytes whose first is 0: the source follows it.
+                // Eight bytes, of which the first is 0; the source follows it.
                 case ("radios", "last"): sources.contains(key.bigEndianUInt32(at: 1)) ? nil : value.asArray
                 case ("traceroutes", "traceroutes"): withoutPlace(key, value)
                 case ("traceroutes", "places"): key.starts(with: prefix) ? nil : value.asArray
@@ -107,12 +107,12 @@ extension ErasedNode {
         return sources
     }
 
-    /// What the fold carries of a node has its number after a byte that identifies the kind; for sources, that byte differs.
+    /// The fold's state of a node has the node's number after a byte for the kind; for sources, that byte differs.
     private func isEntry(_ key: RawSpan, _ prefix: [UInt8]) -> Bool {
         key.byteCount == 5 && key.bigEndianUInt32(at: 1) == number
     }
 
-    /// What the fold remembers of packets, in runs: each record has its event's sequence, then sender and id; one of a reception, then the gateway.
+    /// The fold's memory of packets, in runs: each record has its event's sequence, then sender and id; that of a reception then has the gateway.
     private func withoutRecords(_ run: RawSpan, of table: String) -> [UInt8]? {
         let size = StageState.recordSizes[table] ?? 0
         var kept: [UInt8] = []
@@ -130,7 +130,7 @@ extension ErasedNode {
         return row.isOf(self)
     }
 
-    /// A trace route of others may lead through the node: it keeps the route, not where the node was.
+    /// A trace route between other nodes may lead through the node: it keeps the route, but not the node's place.
     private func withoutPlace(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
         guard var row = TraceRouteRow.decode(key: key, value: value), !row.isOf(self) else { return nil }
         guard row.places.contains(where: { $0.node == number }) else { return value.asArray }
@@ -144,7 +144,7 @@ extension ErasedNode {
         Row.decode(key: key, value: value).map { $0.isOf(self) } ?? true
     }
 
-    /// A block that cannot be read is removed as a whole.
+    /// A block that cannot be read is removed completely.
     private func indexBlock(_ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
         PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.without(self).encoded()
     }

@@ -2,12 +2,12 @@ package import LMDB
 package import Projections
 import ProtobufWire
 
-/// What is removed from the baselines of dropped events when events are erased: the rows of a node, or those of identifiable packets.
+/// The rows that an erasure removes from the baselines of dropped events: those of a node, or of identifiable packets.
 public enum ErasureSubject: Sendable, Hashable {
     case node(ErasedNode)
     case packet(ErasedPacket)
 
-    /// Whether a view's rows are known well enough to remove the matching ones. Other views' baselines are removed as a whole for a node, and stay for a
+    /// Whether a view's rows are known well enough to remove the matching ones. Baselines of other views are removed completely for a node, and kept for a
     /// packet.
     package func knows(_ view: String) -> Bool {
         switch self {
@@ -16,7 +16,7 @@ public enum ErasureSubject: Sendable, Hashable {
         }
     }
 
-    /// Copies a view's baseline without it.
+    /// Copies a view's baseline without the erased rows.
     /// - Returns: whether anything was left out.
     package func leave(_ copy: BaselineCopy, of view: String) throws(StorageError) -> Bool {
         switch self {
@@ -32,7 +32,7 @@ public enum ErasureSubject: Sendable, Hashable {
 /// contributions to rows of nodes, links, gateways and radios cannot be separated from the others.
 public struct ErasedPacket: Sendable, Hashable {
     public var id: UInt32
-    /// Nil for any.
+    /// Nil matches any.
     public var sender: UInt32?
 
     public init(id: UInt32, sender: UInt32? = nil) {
@@ -40,7 +40,7 @@ public struct ErasedPacket: Sendable, Hashable {
         self.sender = sender
     }
 
-    /// The tables of series, each with that of its counts: their keys end in time and sequence, and the second field of a row is its packet.
+    /// The tables of series, each with its table of counts: their keys end in time and sequence, and the second field of a row is its packet.
     private static let series: [String: [(rows: String, counts: String)]] = [
         "positions": [("positions", "counts")], "sensors": [("sensors", "counts")],
         "telemetry": [("telemetry", "counts"), ("unknown_telemetry", "unknown_counts")], "messages": [("messages", "counts")],
@@ -89,7 +89,7 @@ public struct ErasedPacket: Sendable, Hashable {
         }
     }
 
-    /// The second field of a row of a series; 0 where it cannot be read.
+    /// The second field of a row of a series; 0 if it cannot be read.
     private static func packet(_ value: RawSpan) -> UInt32 {
         var reader = WireReader(value)
         do {

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// What sensors and counters other than telemetry send: the newest rows per node and kind, up to a cap.
+/// Reports of sensors and counters other than telemetry: the newest rows per node and kind, up to a cap.
 struct SensorsView: Projection {
     typealias Batch = MeshBatch
 

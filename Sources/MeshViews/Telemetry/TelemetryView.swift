@@ -7,7 +7,7 @@ import ViewQuery
 
 /// What each node measured: the newest rows per node and kind of metrics, up to a cap.
 ///
-/// A packet makes one row, at its first readable reception, if it holds metrics of a kind. Metrics of kinds that this version does not know are stored in a
+/// A packet makes one row, at its first readable reception, if it contains metrics. Metrics of kinds that this version does not know are stored in a
 /// separate table, as received.
 public struct TelemetryView: Projection {
     public typealias Batch = MeshBatch
@@ -107,7 +107,7 @@ public struct TelemetryView: Projection {
         context.want(.debounced)
     }
 
-    /// Takes back the row of a later reception. It nearly always has the same kind; the JSON form may have stated another one.
+    /// Removes the row of a later reception. It nearly always has the same kind, but the JSON form may have stated another.
     private mutating func takeBack(
         _ old: SupersededRow, by packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch, _ store: ViewStore
     ) throws(StorageError) {

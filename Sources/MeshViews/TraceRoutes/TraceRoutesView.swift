@@ -6,8 +6,8 @@ import ProtobufWire
 
 /// Requests for the route to a node, joined with their replies.
 ///
-/// Every hop adds itself to the packet that it passes on, so each gateway hears another part of the route: of all receptions of a packet the longest
-/// route counts. Each node of a route has its place at that time.
+/// Every hop adds itself to the packet that it passes on, so each gateway hears a different part of the route: the longest route of all receptions of
+/// a packet counts. Each node of a route has its place at that time.
 struct TraceRoutesView: KeyedView {
     let name = "traceroutes"
     let version: UInt32 = 5
@@ -15,7 +15,7 @@ struct TraceRoutesView: KeyedView {
     var policy: String { "cap=\(cap);places=\(Self.mostPlaces);\(TimePolicy.text)" }
     let cap: Int
 
-    /// A reply, or another request, further away than this belongs to another request with the same id.
+    /// A reply or another request with the same id belongs to another request if it is further away in time than this.
     static let windowSeconds: UInt32 = 3_600
 
     /// The maximum number of nodes with a known last place.
@@ -123,7 +123,7 @@ struct TraceRoutesView: KeyedView {
         context.want(.immediate)
     }
 
-    /// A reply in JSON has its own id instead of the request's: it makes a row where it came before the same reply in protobuf, which
+    /// A reply in JSON has its own id instead of the request's: it makes a row if it came before the same reply in protobuf, which
     /// removes that row.
     private mutating func takesJSON(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) -> Bool {
         let known = rows.place(of: TraceRouteRow.key(packet.to, packet.id)).flatMap { place in
@@ -135,7 +135,7 @@ struct TraceRoutesView: KeyedView {
         return true
     }
 
-    /// Updates the places of the route's nodes, where the event adds something; the first reply starts over.
+    /// Updates the places of the route's nodes if the event adds something; the first reply starts over.
     private func locate(_ row: inout TraceRouteRow, _ part: TraceRoutePart, anew: Bool) {
         guard row.sequence == part.sequence else { return }
         if anew, row.isAnswered { row.places = [] }
@@ -185,7 +185,7 @@ extension TraceRouteRow {
         return (time > other ? time - other : other - time) > TraceRoutesView.windowSeconds
     }
 
-    /// The time is that of the earliest reception of the request, or of the reply where no request was heard.
+    /// The time of the earliest reception of the request, or of the reply if no request was heard.
     private mutating func begin(_ part: TraceRoutePart) {
         guard firstSequence == 0 else {
             let isOfOneKind = part.time.isKnown == (timeSource != .import)
@@ -210,7 +210,7 @@ extension TraceRouteRow {
         takeTowards(part)
     }
 
-    /// The route there in a reply is complete; the reply of another node does not count.
+    /// The forward route in a reply is complete; the reply of another node does not count.
     fileprivate mutating func answer(_ part: TraceRoutePart) {
         if !isAnswered {
             guard requestSequence == 0 || to == part.packet.from || to == NodeID.broadcast else { return }

@@ -4,7 +4,7 @@ import Meshtastic
 import Projections
 import ProtobufWire
 
-/// The places that nodes share, by their ids: replaced by a later packet with the same id, changed by the locker only, deleted by an expiry in the past.
+/// The places that nodes share, by id: a later packet with the same id replaces one, only the locker may change it, and an expiry in the past deletes it.
 struct WaypointsView: KeyedView {
     let name = "waypoints"
     let version: UInt32 = 3
@@ -81,7 +81,7 @@ private struct WaypointChange {
         (time, timeSource) = (stamp.time, stamp.timeSource)
     }
 
-    /// By which it is compared with other changes: of those of which only the import's time is known the last one counts, before all others.
+    /// The time by which changes are compared: changes with only an import's time precede all others, and the last of them counts.
     var order: UInt32 { timeSource == .import ? 1 : time }
 
     /// An expiry that has passed on arrival.
@@ -89,7 +89,7 @@ private struct WaypointChange {
 }
 
 extension WaypointRow {
-    /// The newest change decides whether the waypoint exists, the newest one that is not a deletion decides its contents, whatever the order of their arrival.
+    /// The newest change decides whether the waypoint exists, and the newest one that is not a deletion decides its contents, in whatever order they arrive.
     fileprivate mutating func apply(_ change: WaypointChange) {
         let earliest = change.timeSource == .import ? .max : change.time
         if !change.isDeletion, createdTime == 0 || earliest < createdTime {

@@ -32,6 +32,7 @@ public struct ChannelKey: Sendable, Hashable {
     }
 
     /// - Parameter base64: the key as apps show it, such as `AQ==`.
+    /// - Throws: `KeyError` if the text is not base64 of a possible key.
     public init(name: String, base64: String, isAEAD: Bool = false) throws(KeyError) {
         guard let psk = Data(base64Encoded: base64) else { throw .notBase64 }
         try self.init(name: name, psk: Array(psk), isAEAD: isAEAD)

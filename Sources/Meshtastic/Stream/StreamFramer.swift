@@ -33,6 +33,7 @@ public struct StreamFramer: Sendable {
     public var reportedOffset: Int { offset }
 
     /// Takes the next bytes and reports the pieces that they complete.
+    /// - Throws: what `report` throws.
     public mutating func feed<Failure: Error>(
         _ bytes: RawSpan, _ report: (StreamPiece) throws(Failure) -> Void
     ) throws(Failure) {
@@ -48,6 +49,7 @@ public struct StreamFramer: Sendable {
     }
 
     /// Reports what is left when the stream ends; an unfinished frame as noise or text.
+    /// - Throws: what `report` throws.
     public mutating func finish<Failure: Error>(_ report: (StreamPiece) throws(Failure) -> Void) throws(Failure) {
         try advance(atEnd: true, report)
     }

@@ -26,6 +26,7 @@ public struct RowMerge {
 
     /// - Parameter body: receives each row that differs; ends the comparison by returning false.
     /// - Returns: whether it reached the end.
+    /// - Throws: what `body` throws, and errors of the files.
     public func run(_ body: (RowDifference) throws -> Bool) throws -> Bool {
         var last: [UInt8]? = []
         while let key = last {

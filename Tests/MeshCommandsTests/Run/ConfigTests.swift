@@ -43,7 +43,7 @@ struct ConfigTests {
             "sources:\n  - mqtt: mqtt://a\n    quos: 1",
             "mesh.yaml:3: a source of the kind mqtt has no key quos; did you mean qos?"
         ),
-        ("sources:\n  - mqtt: http://a", "mesh.yaml:2: an address begins with mqtt://"),
+        ("sources:\n  - mqtt: http://a", "mesh.yaml:2: an address must begin with mqtt://"),
         ("sources:\n  - mqtt: mqtt://a\n    qos: 2", "mesh.yaml:3: qos is a number from 0 to 1, not 2"),
         ("sources:\n  - tcp: a\n  - tcp: a:4403", "mesh.yaml:3: the source tcp://a:4403 is there already"),
         ("sources:\n  - serial: /dev/x\n    dtr: perhaps", "mesh.yaml:3: dtr is true or false, not perhaps"),

@@ -61,7 +61,7 @@ struct RunTests {
         // A mistake in the file changes nothing.
         try Data("sources:\n  - tpc: x\n".utf8).write(to: URL(fileURLWithPath: config))
         kill(running.process.processIdentifier, SIGHUP)
-        #expect(try running.waits(for: "everything goes on as before"))
+        #expect(try running.waits(for: "everything continues as before"))
         #expect(try statuses(tool).count == 2)
         let begun = ContinuousClock.now
         kill(running.process.processIdentifier, SIGTERM)

@@ -91,7 +91,7 @@ struct RadioSourceTests {
         try await running.until { answers.withLock { $0 } == 8 }
         // One may have been on its way already when the packet came.
         #expect(radio.clients.all == 2 && (3...4).contains(heartbeats.withLock { $0 }))
-        #expect(running.source.status.lastError?.contains("no sign of life") == true)
+        #expect(running.source.status.lastError?.contains("did not answer") == true)
         try await running.stop()
     }
 

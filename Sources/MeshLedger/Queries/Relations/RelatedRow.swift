@@ -90,6 +90,7 @@ extension Ledger {
     ///   - depths: the depths of the rows themselves, of the rows related to them, and so on. There are as many levels as depths, so that
     ///     rows that lead back to each other come to an end; a row that is included by its key only has no related rows.
     ///   - newest: how many rows of each relation to include, the newest first; nil for all, in the order of their keys.
+    /// - Throws: as `fetch`.
     public func expand<Row: RelatedRow>(
         _ descriptor: FetchDescriptor<Row>, _ depths: [ExpansionDepth], newest: Int? = nil
     ) throws(LedgerError) -> [ExpandedRow] {

@@ -101,6 +101,7 @@ extension ReferenceReading {
 
 extension Ledger {
     /// Makes rows refer to only these rows by such a relation.
+    /// - Throws: `.annotation` if the relation follows from traffic, or allows only one row and several are given.
     @discardableResult
     public func set<Parent, Child>(
         _ relation: Relation<Parent, Child>, of parents: [Parent], to children: [Child]
@@ -109,6 +110,7 @@ extension Ledger {
     }
 
     /// Makes rows also refer to these rows.
+    /// - Throws: `.annotation` if the relation follows from traffic, or allows only one row and several are given.
     @discardableResult
     public func append<Parent, Child>(
         _ children: [Child], to relation: Relation<Parent, Child>, of parents: [Parent]
@@ -117,6 +119,7 @@ extension Ledger {
     }
 
     /// Removes references to these rows; if none are given, all references of the relation.
+    /// - Throws: `.annotation` if the relation follows from traffic, or allows only one row and several are given.
     @discardableResult
     public func detach<Parent, Child>(
         _ children: [Child] = [], from relation: Relation<Parent, Child>, of parents: [Parent]

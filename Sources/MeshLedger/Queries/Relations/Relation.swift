@@ -82,12 +82,14 @@ public struct Relation<Parent: QueryRow, Child: QueryRow>: Sendable {
 
 extension LedgerSnapshot {
     /// The rows that are related to each of these, in the order of their keys: with one query for thousands of them.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func related<Parent, Child>(_ parents: [Parent], _ relation: Relation<Parent, Child>) throws(LedgerError) -> [[Child]]
     {
         try asLedgerError { try relation.all(parents, self) }
     }
 
     /// The newest rows that are related to this one, the newest first.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func related<Parent, Child>(
         _ parent: Parent, _ relation: Relation<Parent, Child>, newest count: Int
     ) throws(LedgerError) -> [Child] {
@@ -95,6 +97,7 @@ extension LedgerSnapshot {
     }
 
     /// The row that is related to this one, nil if there is none.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func one<Parent, Child>(_ parent: Parent, _ relation: Relation<Parent, Child>) throws(LedgerError) -> Child? {
         try related([parent], relation).first?.first
     }
@@ -102,12 +105,14 @@ extension LedgerSnapshot {
 
 extension Ledger {
     /// The rows that are related to each of these, in the order of their keys, read in one consistent view: with one query for thousands of them.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func related<Parent, Child>(_ parents: [Parent], _ relation: Relation<Parent, Child>) throws(LedgerError) -> [[Child]]
     {
         try reading { (snapshot) throws(LedgerError) in try snapshot.related(parents, relation) }
     }
 
     /// The newest rows that are related to this one, the newest first.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func related<Parent, Child>(
         _ parent: Parent, _ relation: Relation<Parent, Child>, newest count: Int = .max
     ) throws(LedgerError) -> [Child] {
@@ -115,6 +120,7 @@ extension Ledger {
     }
 
     /// Rows with those that are related to them, read in one snapshot.
+    /// - Throws: as `fetch`.
     public func fetch<Row: QueryRow, Child>(
         _ descriptor: FetchDescriptor<Row>, with relation: Relation<Row, Child>
     ) throws(LedgerError) -> [(row: Row, related: [Child])] {

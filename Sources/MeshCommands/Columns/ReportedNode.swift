@@ -1,0 +1,94 @@
+import EventLog
+import MeshLedger
+import MeshTables
+import Meshtastic
+import ProtobufWire
+
+/// A node, with its last report about its power, its channel and its place.
+struct ReportedNode {
+    var node: NodeRow
+    var device: TelemetryRow?
+    var position: PositionRow?
+    /// The newest value of each metric, which need not be in the node's newest telemetry.
+    private let metrics: [String: CellValue]
+
+    private static let newest = ["battery_level", "voltage", "channel_utilization"]
+
+    /// A page of nodes with their last reports, which takes two lookups for each. Nodes with an unknown time of reception come last.
+    static func all(_ nodes: [NodeRow], _ page: RowQuery, in ledger: Ledger) throws -> [ReportedNode] {
+        let ordered = nodes.filter { !$0.isTimeOfImport } + nodes.filter(\.isTimeOfImport)
+        let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
+        let numbers = shown.map(\.number)
+        let devices = Dictionary(
+            uniqueKeysWithValues: try ledger.latestTelemetry(of: numbers, kind: .device).map { ($0.node, $0) })
+        let positions = Dictionary(uniqueKeysWithValues: try ledger.latestPositions(of: numbers).map { ($0.node, $0) })
+        return try shown.map { node in
+            ReportedNode(
+                node: node, device: devices[node.number], position: positions[node.number],
+                metrics: try devices[node.number].map { try newest($0, in: ledger) } ?? [:])
+        }
+    }
+
+    private static func newest(_ latest: TelemetryRow, in ledger: Ledger) throws -> [String: CellValue] {
+        var found: [String: CellValue] = [:]
+        func take(_ row: TelemetryRow) {
+            for entry in row.values where newest.contains(entry.field.name) && found[entry.field.name] == nil {
+                found[entry.field.name] = entry.value.cell
+            }
+        }
+        take(latest)
+        var (query, unknown) = (RowQuery(limit: 16), [TelemetryRow]())
+        while found.count < newest.count {
+            let rows = try ledger.telemetry(of: latest.node, kind: .device, query)
+            for row in rows { if row.timeSource == .import { unknown.append(row) } else { take(row) } }
+            guard rows.count == query.limit else { break }
+            (query.offset, query.limit) = (query.offset + query.limit, query.limit * 4)
+        }
+        unknown.forEach(take)
+        return found
+    }
+
+    private func metric(_ name: String) -> CellValue { metrics[name] ?? .null }
+}
+
+extension ReportedNode {
+    /// The columns of a table: no more than fit on a terminal of 120 columns.
+    private static let inTables: Set<String> = [
+        "node", "short_name", "long_name", "last_heard", "snr", "hops_away", "packets", "note", "battery_level", "latitude",
+        "longitude", "position_time",
+    ]
+
+    static func columns(in ledger: Ledger) throws -> [Column<ReportedNode>] {
+        var columns = try ledger.columns(NodeRow.self).map { $0.of(\ReportedNode.node) }
+        for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
+        for index in columns.indices where columns[index].name == "last_heard" {
+            // Only the day of the import is known.
+            columns[index].shown = { row in
+                row.node.isTimeOfImport ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
+            }
+        }
+        let now = (ledger.asOfTime ?? .now).seconds
+        return columns + [
+            metric("battery_level", heading: "battery"),
+            metric("voltage", isDetail: true),
+            metric("channel_utilization", heading: "util", isDetail: true),
+            Column("telemetry_time", isDetail: true) { $0.device.map { .time($0.time) } ?? .null },
+            Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
+            Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },
+            Column("altitude", unit: "m", isDetail: true) { .number($0.position?.altitude) },
+            Column("position_time", heading: "pos age", shown: { $0.position.map { TimeText.age($0.time, at: now) } ?? "" }) {
+                $0.position.map { .time($0.time) } ?? .null
+            },
+        ]
+    }
+
+    private static func metric(_ name: String, heading: String? = nil, isDetail: Bool = false) -> Column<ReportedNode> {
+        let unit = MetricField.all(for: .device).first { $0.name == name }?.unit
+        return Column(name, heading: heading, unit: unit, isDetail: isDetail, shown: { $0.metric(name).rounded(2) }) {
+            $0.metric(name)
+        }
+    }
+
+    /// Rounded to about a metre.
+    private static func place(_ degrees: Double?) -> String { CellValue.optional(degrees).rounded(5) }
+}

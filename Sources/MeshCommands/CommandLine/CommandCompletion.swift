@@ -1,0 +1,146 @@
+import Foundation
+
+/// The completions that a shell offers after the typed words.
+///
+/// A short script for each shell asks this program: `---complete PLACE WORD…`. The answer has one line for each completion, with its description after a tab;
+/// `:files` and `:folders` leave it to the shell.
+enum CommandCompletion {
+    /// - Returns: nil if the arguments are not a question from a shell.
+    static func answer(to arguments: [String]) throws -> String? {
+        if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
+        guard arguments.first == "---complete", arguments.count > 2, let place = Int(arguments[1]) else { return nil }
+        let words = Array(arguments.dropFirst(2))
+        guard words.indices.contains(place) || place == words.count else { return "" }
+        let typed = place < words.count ? words[place] : ""
+        let offers = try offers(Array(words.prefix(place)), typed, words)
+        return offers.map { $0 + "\n" }.joined()
+    }
+
+    private static func offers(_ before: [String], _ typed: String, _ words: [String]) throws -> [String] {
+        var command = try CommandTree.read()
+        var path: [String] = []
+        var rest = FormerNames.replaced(in: Array(before.dropFirst()))[...]
+        while let word = rest.first, let found = command.subcommand(word) {
+            (command, rest) = (found, rest.dropFirst())
+            path.append(found.commandName)
+        }
+        let named = command
+        if let usual = command.usual {
+            command = usual
+            path.append(usual.commandName)
+        }
+        let arguments = (command.arguments ?? []).filter(\.shouldDisplay)
+        func option(_ word: String) -> CommandTree.Argument? { arguments.first { !$0.isFlag && $0.spellings.contains(word) } }
+        if let last = rest.last, let option = option(last) { return values(of: option, path, typed, words) }
+        if typed.hasPrefix("--"), let sign = typed.firstIndex(of: "="), let option = option(String(typed[..<sign])) {
+            return values(of: option, path, String(typed[typed.index(after: sign)...]), words)
+                .map { $0.hasPrefix(":") ? $0 : typed[...sign] + $0 }
+        }
+        if typed.hasPrefix("-") {
+            return arguments.flatMap { argument in
+                argument.spellings.filter { $0.hasPrefix(typed) && ($0.hasPrefix("--") || typed.count < 2) }.map {
+                    described($0, argument.abstract)
+                }
+            }
+        }
+        let names = rest.isEmpty ? named.shown.filter { $0.commandName.hasPrefix(typed) } : []
+        let positional = arguments.filter { $0.kind == "positional" }
+        let given = rest.enumerated().filter { index, word in
+            !word.hasPrefix("-") && (index == 0 || option(rest[rest.startIndex + index - 1]) == nil)
+        }.count
+        let next = positional.indices.contains(given) ? positional[given] : positional.last.flatMap { $0.isRepeating ? $0 : nil }
+        return names.map { described($0.commandName, $0.abstract) }
+            + (next.map { values(of: $0, path, typed, words, place: min(given, positional.count - 1)) } ?? [])
+    }
+
+    private static func described(_ offer: String, _ text: String?) -> String { text.map { "\(offer)\t\($0)" } ?? offer }
+
+    private static func values(
+        of argument: CommandTree.Argument, _ path: [String], _ typed: String, _ words: [String], place: Int? = nil
+    ) -> [String] {
+        let wanted = typed.lowercased()
+        func fitting(_ offers: [String]) -> [String] { offers.filter { $0.lowercased().hasPrefix(wanted) } }
+        switch argument.completionKind?.kind {
+        case "list": return fitting(argument.completionKind?.values ?? [])
+        case "file": return [":files"]
+        case "directory": return [":folders"]
+        case "custom", "customAsync":
+            let name = argument.names.flatMap { $0.first { $0.kind == "long" } }?.text ?? "positional@\(place ?? 0)"
+            return fitting(asked(path + ["--", name, "\(words.count - 1)", "\(typed.utf8.count)"] + words))
+        default: return fitting(argument.allValues ?? [])
+        }
+    }
+
+    /// The names in a ledger, which the parser gets from its options.
+    private static func asked(_ arguments: [String]) -> [String] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["---completion"] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["SAP_SHELL": "fish"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return [] }  // a shell has no place for an error
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return text.split(whereSeparator: \.isNewline).map(String.init)
+    }
+
+    private static let scripts = [
+        "bash": #"""
+        # Completion of meshledger for bash: it asks the program itself.
+        _meshledger() {
+            local offer word=${COMP_WORDS[COMP_CWORD]}
+            COMPREPLY=()
+            while IFS= read -r offer; do
+                case $offer in
+                    :files) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
+                    :folders) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$word") ;;
+                    *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$(printf %q "${offer%%$'\t'*}")") ;;
+                    *) COMPREPLY+=("$(printf %q "${offer%%$'\t'*}")") ;;
+                esac
+            done < <("${COMP_WORDS[0]}" ---complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+        }
+        complete -F _meshledger meshledger
+
+        """#,
+        "zsh": #"""
+        #compdef meshledger
+        # Completion of meshledger for zsh: it asks the program itself.
+        _meshledger() {
+            local offer
+            local -a offers names
+            offers=("${(@f)$("${words[1]}" ---complete $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
+            for offer in $offers; do
+                case $offer in
+                    :files) _files ;;
+                    :folders) _files -/ ;;
+                    *) names+=("${offer%%$'\t'*}") ;;
+                esac
+            done
+            (( $#names )) && compadd -a names
+        }
+        if [[ ${funcstack[1]} == _meshledger ]]; then _meshledger "$@"; else compdef _meshledger meshledger; fi
+
+        """#,
+        "fish": #"""
+        # Completion of meshledger for fish: it asks the program itself.
+        function __meshledger_offers
+            set -l words (commandline -opc) (commandline -ct)
+            for offer in ($words[1] ---complete (math (count $words) - 1) $words 2>/dev/null)
+                switch $offer
+                    case :files
+                        __fish_complete_path (commandline -ct)
+                    case :folders
+                        __fish_complete_directories (commandline -ct)
+                    case '*'
+                        echo $offer
+                end
+            end
+        end
+        complete -c meshledger -f -a '(__meshledger_offers)'
+
+        """#,
+    ]
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+import Logging
+public import MeshLedger
+
+extension MeshLedgerCommand {
+    /// Runs the command line and ends the process with its status. A program with custom views calls it to offer the commands of
+    /// `meshledger`.
+    ///
+    /// ```swift
+    /// @main
+    /// struct MyLedger {
+    ///     static func main() async { await MeshLedgerCommand.main(views: [Loudness.self]) }
+    /// }
+    /// ```
+    public static func main(views: [any LedgerView.Type]) async -> Never {
+        // A failing write, not a signal, shows that a reader or a broker is gone.
+        signal(SIGPIPE, SIG_IGN)
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
+        do {
+            try ProcessLimits.require()
+            let arguments = FormerNames.replaced(in: Array(CommandLine.arguments.dropFirst()))
+            if let offers = try CommandCompletion.answer(to: arguments) {
+                let output = StandardOutput()
+                output.write(offers)
+                output.flush()
+                ExitStatus.success.end()
+            }
+            if let help = try HelpText.requested(by: arguments) {
+                let output = StandardOutput()
+                output.line(help)
+                output.flush()
+                ExitStatus.success.end()
+            }
+            try await CustomViews.$types.withValue(views) {
+                var command = try await NameCompletion.$columnsOfList.withValue(columnNames) {
+                    try await asyncParseAsRoot(arguments)
+                }
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
+            }
+        } catch {
+            end(with: error)
+        }
+        ExitStatus.success.end()
+    }
+
+    /// The columns of the list that the words name.
+    @Sendable private static func columnNames(_ words: [String], in ledger: Ledger) async throws -> [String] {
+        guard let list = named(by: words).command as? any ListingCommand.Type else { return [] }
+        return try await list.columnNames(in: ledger)
+    }
+
+    /// Help and versions go to standard output; anything else prints one line to standard error.
+    private static func end(with error: any Error) -> Never {
+        if let failure = CommandError(known: error) { end(failure) }
+        let code = exitCode(for: error)
+        if let code = error as? ExitCode { ExitStatus.end(code.rawValue) }
+        if code == .success {
+            let output = StandardOutput()
+            output.line(fullMessage(for: error))
+            output.flush()
+            ExitStatus.success.end()
+        }
+        if code == .validationFailure {
+            end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
+        }
+        if let failure = LedgerError(ofFile: error).flatMap({ CommandError(known: $0) }) { end(failure) }
+        end(CommandError(.software, "\(error)"))
+    }
+
+    private static func end(_ failure: CommandError) -> Never {
+        StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
+        failure.status.end()
+    }
+
+    /// The error in the command line, and where to find help, on one line: the parser's text has several.
+    static func usageLine(message: String, full: String) -> String {
+        var text = ""
+        for line in message.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {
+            let isItem = line.hasPrefix("- ")
+            text += text.isEmpty ? "" : isItem ? (text.hasSuffix(":") ? " " : ", ") : "; "
+            text += isItem ? "'\(line.dropFirst(2))'" : line
+        }
+        if text.hasSuffix(".") { text.removeLast() }
+        guard let start = full.range(of: "See '"), let end = full[start.upperBound...].firstIndex(of: "'") else { return text }
+        return "\(text); see `\(full[start.upperBound..<end])`"
+    }
+}

@@ -1,0 +1,82 @@
+import EventLog
+import MeshLedger
+import Meshtastic
+import Projections
+
+/// Decodes events as they are appended to a log, and selects them as the index would.
+struct LiveEvents: @unchecked Sendable {
+    private static let batch = 1_024
+    /// Receptions with the same sender and id within this time are of the same packet.
+    private static let packetSeconds: Int64 = 3_600
+
+    private let ledger: Ledger
+    private let selection: EventSelection?
+    private let clock: EventOrder.Clock
+    private let since: Timestamp?
+    /// Synchronization: one task at a time uses it.
+    private let rows: EventRows
+
+    init(_ ledger: Ledger, _ selection: EventSelection?, by clock: EventOrder.Clock, since: Timestamp?) throws {
+        (self.ledger, self.selection, self.clock, self.since) = (ledger, selection, clock, since)
+        rows = try EventRows(ledger, with: [.named, .content])
+    }
+
+    var head: EventSequence { ledger.log.head }
+
+    func news(after head: EventSequence) -> EventSubscription { ledger.log.subscribe(after: head, batch: Self.batch) }
+
+    func forEach(in range: ClosedRange<EventSequence>, _ body: (EventRow) -> Void) throws {
+        let sequences = (range.lowerBound.rawValue...range.upperBound.rawValue).map { EventSequence($0) }
+        try ledger.forEachEvent(at: sequences, includesErased: true) { header, payload in
+            let row = rows.row(header, payload)
+            if isWanted(row) { body(row) }
+        }
+    }
+
+    /// The latest earlier events, which may share packets with new ones.
+    func forEachEarlier(through head: EventSequence, most: UInt64, _ body: (EventRow) -> Void) throws {
+        let last = head.rawValue
+        let hourAgo = try ledger.log.lastSequence(arrivedBy: Timestamp.now.adding(seconds: -Self.packetSeconds)).rawValue
+        let least = last > 100 ? last - 100 : 0
+        let first = max(min(hourAgo, least), last > most ? last - most : 0, ledger.log.first.rawValue - 1) + 1
+        guard first <= last else { return }
+        try forEach(in: EventSequence(first)...head, body)
+    }
+
+    /// The events since the requested time, oldest first; none if no time was requested.
+    func forEachSince(through head: EventSequence, _ body: (EventRow) -> Void) throws {
+        guard since != nil else { return }
+        let order = EventOrder(by: clock, since: since, newestFirst: false)
+        try ledger.forEachSequence(order) { sequences in
+            try ledger.forEachEvent(at: sequences.filter { $0 <= head }, includesErased: true) { header, payload in
+                let row = rows.row(header, payload)
+                if isWanted(row) { body(row) }
+            }
+            return true
+        }
+    }
+
+    private func isWanted(_ row: EventRow) -> Bool {
+        if let since, (clock == .heard ? row.heard : row.header.arrivalTime) < since { return false }
+        return selection?.selects(row.packet, channel: row.channel, named: row.named) ?? true
+    }
+}
+
+/// Remembers which packets were heard, so that each is printed once.
+struct HeardPackets {
+    private static let most = 100_000
+    private static let longest: Int64 = 3_600
+
+    private var known: [UInt64: Timestamp] = [:]
+    private var older: [UInt64: Timestamp] = [:]
+
+    /// Whether this is the first reception of its packet.
+    mutating func isNew(_ packet: DecodedPacket, heard: Timestamp) -> Bool {
+        guard packet.id != 0 else { return true }
+        let key = UInt64(packet.from) << 32 | UInt64(packet.id)
+        let before = known[key] ?? older[key]
+        known[key] = heard
+        if known.count > Self.most { (older, known) = (known, [:]) }
+        return before.map { abs($0.seconds - heard.seconds) > Self.longest } ?? true
+    }
+}

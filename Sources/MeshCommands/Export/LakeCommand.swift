@@ -1,0 +1,147 @@
+import ArgumentParser
+import EventLog
+import MeshLedger
+import MeshTables
+
+struct LakeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lake", abstract: "Keep Delta tables for DuckDB, polars, Spark, pandas.",
+        discussion: """
+            Each view is a table, and so are events, packets and receptions: Parquet files by day (`positions/day=2026-11-24/`) and a Delta log, which engines read as one table, with its history. Run again, it
+            writes only the days that have changed: new rows, rows that a late key opened, erased ones. After an erasure, all files of earlier versions go.
+            A killed run leaves every table in its old or new state. manifest.json ties each file to events, tree root, recipe and SHA-256.
+
+              meshledger lake write lake
+              meshledger lake write lake --follow
+              meshledger lake write public-lake --precision 1km --table positions
+              meshledger lake verify lake
+            """,
+        subcommands: [LakeWriteCommand.self, LakeVerifyCommand.self], defaultSubcommand: LakeWriteCommand.self)
+}
+
+struct LakeWriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write", abstract: "Bring a lake up to date, or begin one.",
+        discussion: """
+            With --follow it keeps running while other processes write to the ledger, and updates the lake regularly until SIGINT or SIGTERM, which ends it after the
+            current table.
+
+              meshledger lake write lake
+              meshledger lake write lake --follow --every 300
+              meshledger lake write lake --table positions --table messages --keep 1
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Option(
+        help: ArgumentHelp(
+            "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+    var precision: PrecisionArgument?
+    @Option(help: ArgumentHelp("Only this table; may be given several times.", valueName: "name")) var table: [String] = []
+    @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
+    @Flag(help: "Keep running, and write what is new.") var follow = false
+    @Option(help: ArgumentHelp("With --follow: how many seconds from one run to the next.", valueName: "seconds")) var every = 60
+    @Argument(help: "The lake's folder.", completion: .directory) var folder: String
+
+    func validate() throws {
+        if !(0...36_500).contains(keep) { throw ValidationError("--keep is a number of days") }
+        if !(1...86_400).contains(every) { throw ValidationError("--every is a number of seconds, up to a day") }
+    }
+
+    func run() async throws {
+        guard follow else { return try await update() }
+        _ = try await StopSignals.cancelling {
+            while !Task.isCancelled {
+                do {
+                    try await update()
+                } catch let error as LedgerError where [.locked, .beingBuilt, .notBuilt].contains(error.code) {
+                    StandardOutput.error("meshledger: \(error.description); the next run is in \(every) s")
+                }
+                try? await Task.sleep(for: .seconds(every))  // a signal ends it early
+            }
+        }
+    }
+
+    private func update() async throws {
+        try await ledger.reading(saying: "writing the lake") { ledger in
+            var options = Lake.Options()
+            options.precision = precision?.precision
+            options.keptSeconds = Int64(keep) * 86_400
+            if !table.isEmpty {
+                let names = try LakeTableNames.all(in: ledger)
+                options.tables = Set(try table.map { try KnownName.find($0, "table", among: names) })
+            }
+            let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+            let report = try Lake(folder).update(from: ledger, recipes: recipes, options) { Task.isCancelled }
+            let output = StandardOutput()
+            if follow, report.changes.isEmpty, report.removedFiles == 0 { return }
+            for change in report.changes {
+                let days = change.written + change.removed
+                let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no rows" : days.joined(separator: " ")
+                output.line("\(change.table): version \(change.version), \(change.rows) rows of \(listed)")
+            }
+            for table in report.moving {
+                output.line("\(table) changed while it was read: the next run brings it up to date")
+            }
+            if report.removedFiles > 0 { output.line("\(report.removedFiles) files of earlier versions are removed") }
+            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)")
+        }
+    }
+}
+
+/// Only collects the names.
+private struct LakeTableNames: LakeVisitor {
+    private var names: [String] = []
+
+    mutating func visit<Row>(_ table: LakeTable<Row>) { names.append(table.name) }
+
+    static func all(in ledger: Ledger) throws -> [String] {
+        var names = LakeTableNames()
+        try LakeTables(ledger).visit(&names)
+        return names.names
+    }
+}
+
+struct LakeVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Compare a lake with the ledger, file by file and row by row.",
+        discussion: """
+            The rows are compared with the ledger as it was when the lake was written.
+
+              meshledger lake verify lake
+            """)
+
+    @OptionGroup var ledger: LedgerOption
+    @Argument(help: "The lake's folder.", completion: .directory) var folder: String
+
+    func run() async throws {
+        try await ledger.reading(saying: "comparing") { ledger in
+            let lake = Lake(folder)
+            let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+            var verification = try lake.verifyFiles(against: ledger)
+            let output = StandardOutput()
+            let head = ledger.log.head.rawValue
+            for end in verification.heads {
+                // The views of a ledger that another process writes to may be behind the log, and go on.
+                guard end < head || ledger.isReadOnly else {
+                    try lake.verifyRows(at: end, against: ledger, recipes: recipes, &verification)
+                    continue
+                }
+                if end < head { output.line("tables up to event \(end) are \(head - end) events behind") }
+                let then = try ledger.asOf(.sequence(end))
+                try lake.verifyRows(at: end, against: then, recipes: recipes, &verification)
+                try await then.close()
+            }
+            for table in verification.moving {
+                output.line("\(table) changed while it was written, and is not compared: run `meshledger lake write` again")
+            }
+            for problem in verification.problems { output.line(DisplayWidth.safe(problem)) }
+            output.line("\(verification.files) files and \(verification.rows) rows compared")
+            output.flush()
+            guard verification.problems.isEmpty else {
+                throw CommandError(
+                    .verificationFailed,
+                    "\(folder) differs from the ledger; `meshledger lake write` with another folder creates a new lake")
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import EventLog
+import MeshLedger
+import Meshtastic
+import Projections
+
+struct EventList: LiveList {
+    static let about = ListDescription(
+        name: "events", abstract: "The log's events, the newest first.",
+        discussion: """
+            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), rx_time (the receiver),
+            arrival (it was live), or import if there is no other. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
+            order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains.
+
+              meshledger events --limit 10
+              meshledger events --since 2025-09-10 --until 2025-09-11
+              meshledger events --since '1h ago' --by arrival --format jsonl
+              meshledger events --node '!19025c00' --port TEXT_MESSAGE_APP
+              meshledger events --node Rover --mentions
+              meshledger events --source 'radio on the roof'
+              meshledger events --follow
+              meshledger events --follow --channel LongFast --port TEXT_MESSAGE_APP
+              meshledger events --where 'bytes > 200' --columns time,from,port,bytes
+              meshledger events --since 1d --count-by gateway,port
+            """)
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var following: FollowOption
+    @Option(help: ArgumentHelp("The time by which events are chosen and sorted: heard or arrival.", valueName: "clock"))
+    var by = EventOrder.Clock.heard
+    @Option(help: "Only of this source: its name, or a part that only one name has.") var source: String?
+    @Flag(help: "Only events that could not be decoded.") var failed = false
+
+    func columns(_ request: ListRequest) -> [Column<EventRow>] {
+        EventRow.columns(by: by) + (request.options.mentions("content") ? [EventRow.contentColumn] : [])
+    }
+
+    func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) }
+
+    func live(_ ledger: Ledger) throws -> (EventRow, Bool) -> EventRow? {
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        return { row, _ in isChosen(row, number) ? row : nil }
+    }
+
+    private func isChosen(_ row: EventRow, _ source: UInt32?) -> Bool {
+        source ?? row.header.source.rawValue == row.header.source.rawValue && (!failed || row.packet?.failure != nil)
+    }
+
+    func write(_ request: ListRequest) throws {
+        let request = request.withUsualLimit
+        try request.writeWhileWanted(
+            columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) }
+        ) {
+            try find($0, in: request.ledger, withContent: request.options.mentions("content"), $1)
+        }
+    }
+
+    /// How many events there are; nil where that takes reading them.
+    private func count(_ request: ListRequest) throws -> UInt64? {
+        guard !failed, source == nil, !request.ledger.countsOnlyHeard else { return nil }
+        let query = request.options.query
+        let order = EventOrder(by: by, since: query.since, until: query.until)
+        let runs = try request.ledger.runs(of: order)
+        guard let selection = try selection.selection(in: request.ledger) else {
+            return runs.reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
+        }
+        guard runs.count <= 16 else { return nil }
+        return try runs.reduce(0) { try $0 + UInt64(request.ledger.sequences(of: selection, in: $1).count) }
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (EventRow) -> Void) throws {
+        try find(query, in: ledger) {
+            body($0)
+            return true
+        }
+    }
+
+    private func find(
+        _ query: RowQuery, in ledger: Ledger, withContent: Bool = false, _ body: (EventRow) -> Bool
+    ) throws {
+        let order = EventOrder(
+            by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
+        let reading = try EventReading(ledger, with: withContent ? .content : [])
+        guard failed || source != nil else {
+            return try reading.visit(order, offset: query.offset, limit: query.limit, body)
+        }
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        var (skips, left) = (query.offset, query.limit)
+        guard left > 0 else { return }
+        try reading.visit(order) { row in
+            guard isChosen(row, number) else { return true }
+            if skips > 0 {
+                skips -= 1
+                return true
+            }
+            left -= 1
+            return body(row) && left > 0
+        }
+    }
+}

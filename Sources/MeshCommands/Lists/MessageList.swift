@@ -1,0 +1,67 @@
+import ArgumentParser
+import MeshLedger
+import Meshtastic
+
+struct MessageList: RowList {
+    static let about = ListDescription(
+        name: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
+        discussion: """
+            `hops`, if you name it, is the fewest hops after which a gateway heard a message. The mean of `is_delivered` is the share of confirmed messages.
+
+              meshledger messages --limit 20
+              meshledger messages --channel LongFast --since '1d ago'
+              meshledger messages --node '!19025c00' --format jsonl
+              meshledger messages --channel LongFast --contains water --columns time,name,text,gateways
+              meshledger messages --contains '👍'
+              meshledger messages --where 'to!=^all' --count-by hops --mean is_delivered
+              meshledger messages --unread --not-ignored
+
+            Marking and hiding writes an event to the log that names the messages: a replay hides the same ones, and `meshledger revert` undoes it.
+
+              meshledger messages read --channel LongFast
+              meshledger messages archive --until '90d ago'
+              meshledger messages restore --node '!19025c00'
+            """,
+        noun: .init(
+            abstract: "Texts with receivers and delivery; mark, hide them.", aliases: ["message"],
+            subcommands: [
+                MessageReadCommand.self, MessageUnreadCommand.self, MessageArchiveCommand.self, MessageRestoreCommand.self,
+            ]))
+
+    @OptionGroup var text: PatternOptions
+    @Option(help: "Only messages of or to this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only messages of this channel.", completion: NameCompletion.channels) var channel: String?
+    @OptionGroup var marks: ListedOptions
+    @Flag(help: "Only messages that are not read.") var unread = false
+
+    /// Includes whether a message arrived and, only if it is named, the number of hops, which takes a walk over the packets.
+    func columns(_ request: ListRequest) throws -> [Column<MessageRow>] {
+        let columns = try request.ledger.columns(MessageRow.self)
+        guard request.options.mentions("hops") else { return columns }
+        let hops = try Self.hops(in: request.ledger)
+        return columns + [Column("hops") { .number(hops[$0.firstSequence]) }]
+    }
+
+    /// The fewest hops after which a gateway heard each packet with a text, by its first event.
+    private static func hops(in ledger: Ledger) throws -> [UInt64: UInt32] {
+        var hops: [UInt64: UInt32] = [:]
+        for port in [Port.text, Port.alert] {
+            try ledger.forEachPacket(EventSelection(port: port)) { packet in
+                hops[packet.firstSequence] = packet.receptions.compactMap(\.hopsAway).min().map { UInt32($0) }
+                return true
+            }
+        }
+        return hops
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MessageRow) -> Void) throws {
+        let number = try node?.number(in: ledger)
+        var query = try marks.query(query.on(channel, in: ledger))
+        if unread { query.isRead = false }
+        if let pattern = text.pattern {
+            try ledger.messages(with: pattern, of: number, query).forEach(body)
+        } else {
+            try ledger.messages(of: number, query).forEach(body)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import MeshLedger
+import Meshtastic
+
+struct NodeList: RowList {
+    static let about = ListDescription(
+        name: "nodes", abstract: "The nodes that were heard, the most recently heard first.",
+        discussion: """
+              meshledger nodes
+              meshledger nodes --since '2h ago' --limit 20
+              meshledger nodes --silent 1d
+              meshledger nodes --as-of 2025-09-15
+              meshledger nodes --where 'battery < 20' --sort battery
+              meshledger nodes --columns node,name,hardware,role,voltage,util,latitude,longitude
+              meshledger nodes --node '!19025c00' --format json
+              meshledger nodes --favorites --sort snr --reverse
+              meshledger nodes --archived --not-ignored
+              meshledger nodes timeline '!19025c00' --since yesterday
+
+            Marks, notes and hiding are events of the log: views are the same after a replay, and `meshledger revert` undoes them. Other nodes never evict a
+            favorite; --not-ignored leaves out an ignored node; an archived one is hidden until it is restored, except with
+            --archived.
+
+              meshledger nodes favorite '!19025c00'
+              meshledger nodes alias '!19025c00' harbour
+              meshledger nodes note harbour 'on the roof of the harbour office'
+              meshledger nodes archive harbour
+            """,
+        noun: .init(
+            abstract: "Nodes that were heard; mark, note and hide them.", aliases: ["node"],
+            subcommands: [
+                TimelineList.command, NodeHistoryList.command, HardwareList.command, RadioList.command,
+                NodeFavoriteCommand.self, NodeUnfavoriteCommand.self, NodeIgnoreCommand.self, NodeUnignoreCommand.self,
+                NodeArchiveCommand.self, NodeRestoreCommand.self, NodeNoteCommand.self, NodeAliasCommand.self,
+            ]))
+
+    @OptionGroup var text: PatternOptions
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only nodes last heard on this channel.", completion: NameCompletion.channels) var channel: String?
+    @OptionGroup var marks: ListedOptions
+    @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time")) var silent:
+        RelativeTime?
+    @Flag(help: "Only favorites.") var favorites = false
+    @Flag(help: "Only ignored nodes.") var ignored = false
+
+    func validate() throws {
+        if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
+    }
+
+    func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] { try ReportedNode.columns(in: request.ledger) }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReportedNode) -> Void) throws {
+        let number = try node?.number(in: ledger)
+        if let number, try ledger.node(number, includingArchived: true) == nil {
+            throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
+        }
+        var query = marks.query(try query.on(channel, in: ledger))
+        if let silent = silent?.time(in: ledger) { query.until = min(query.until ?? silent, silent) }
+        if favorites { query.isFavorite = true }
+        if ignored { query.isIgnored = true }
+        // A node that is named explicitly is shown even if it is archived.
+        if number != nil { query.includesArchived = true }
+        var every = query
+        (every.limit, every.offset) = (.max, 0)
+        try ReportedNode.all(ledger.nodes(every, only: number, with: text.pattern), query, in: ledger).forEach(body)
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import EventLog
+import MeshLedger
+import Meshtastic
+
+struct PacketList: LiveList {
+    static let about = ListDescription(
+        name: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
+        discussion: """
+            Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
+            receiver heard it. time_source names the clock: recorded (its file), rx_time (the receiver), arrival (it was live), or import if there
+            is no other. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
+            With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
+
+              meshledger packets --node '!19025c00' --limit 10
+              meshledger packets --since 2025-09-10 --until 2025-09-11
+              meshledger packets --gateway '!19025c00' --since '1h ago' --by arrival
+              meshledger packets --where port=unreadable --sort receptions --reverse
+              meshledger packets --since 1d --count-by node --limit 10
+              meshledger packets --since 30d --count-by hour,port
+              meshledger packets --follow
+              meshledger packets show 4711
+              meshledger packets receptions 2740310711
+            """,
+        noun: .init(
+            abstract: "Each packet once, with its receivers and fields.", aliases: ["packet"],
+            subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self]))
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var following: FollowOption
+    @Option(help: ArgumentHelp("The time by which packets are chosen and sorted: heard or arrival.", valueName: "clock"))
+    var by = EventOrder.Clock.heard
+
+    func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
+        let columns = PacketRow.columns(by: by).map { $0.of(\LivePacket.packet) }
+        guard request.options.mentions("content") else { return columns }
+        return columns + [try LivePacket.storedContentColumn(request.ledger)]
+    }
+
+    func liveColumns() -> [Column<LivePacket>] { LivePacket.columns(by: by) }
+
+    func live(_ ledger: Ledger) -> (EventRow, Bool) -> LivePacket? {
+        var heard = HeardPackets()
+        return { row, isNew in
+            guard let packet = row.packet, packet.hasPacket, packet.opening != .invalid, !row.header.isErased else { return nil }
+            guard heard.isNew(packet, heard: row.heard) || !isNew else { return nil }
+            return LivePacket(row, packet)
+        }
+    }
+
+    func write(_ request: ListRequest) throws {
+        let request = request.withUsualLimit
+        let times = request.options.times
+        let isOfAll = times.since == nil && times.until == nil
+        try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") { names in
+            guard isOfAll, try selection.selection(in: request.ledger) == nil, names.isSubset(of: ["from", "port", "channel"])
+            else {
+                return nil
+            }
+            return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
+        } total: {
+            isOfAll ? try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20)) : nil
+        } _: {
+            try find($0, in: request.ledger, $1)
+        }
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Void) throws {
+        try find(query, in: ledger) {
+            body($0)
+            return true
+        }
+    }
+
+    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Bool) throws {
+        var (skips, left) = (query.offset, query.limit)
+        guard left > 0 else { return }
+        let order = EventOrder(
+            by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
+        try ledger.forEachPacket(order) { row in
+            if skips > 0 {
+                skips -= 1
+                return true
+            }
+            left -= 1
+            return body(LivePacket(packet: row)) && left > 0
+        }
+    }
+}
+
+extension ListRequest {
+    /// A table of what may have millions of rows shows 50, unless --limit says otherwise.
+    var withUsualLimit: ListRequest {
+        var request = self
+        if isTable, options.page.limit == nil, !options.groups.isGiven {
+            request.options.page.limit = 50
+            request.hasUsualLimit = true
+        }
+        return request
+    }
+}

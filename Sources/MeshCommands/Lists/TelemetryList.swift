@@ -1,0 +1,79 @@
+import ArgumentParser
+import MeshLedger
+import Meshtastic
+
+struct TelemetryList: RowList {
+    static let about = ListDescription(
+        name: "telemetry", abstract: "What nodes measured, the newest first.",
+        discussion: """
+            With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
+            and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
+
+              meshledger telemetry --kind device --latest
+              meshledger telemetry --node '!19025c00' --kind device
+              meshledger telemetry --kind environment --since '1d ago' --format csv
+              meshledger telemetry --where 'battery_level < 20' --since 1d
+              meshledger telemetry --kind device --where 'battery_level<20' --sort battery_level
+              meshledger telemetry --kind device --count-by hour,node --mean channel_utilization
+              meshledger telemetry --kind device --node Rover --since 7d --bucket 1h --mean battery_level --chart
+              meshledger telemetry --kind device --count-by hour,node --mean channel_utilization --chart
+              meshledger telemetry sensors --kind detection
+            """,
+        noun: .init(abstract: "What nodes measured, and what their sensors sent.", subcommands: [SensorList.command]))
+
+    @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
+    @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
+    @Flag(help: "Only the newest metrics of each node: of the kind, or of whichever came last.") var latest = false
+    @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
+
+    func validate() throws {
+        if unknown, kind != nil { throw ValidationError("--unknown is about all kinds without a name") }
+        if unknown, latest { throw ValidationError("--latest is about known kinds") }
+    }
+
+    /// A table has the metrics in its rows, and those that are asked about: a kind has up to thirty, a node measures only a few.
+    func columns(_ request: ListRequest) throws -> [Column<TelemetryRow>] {
+        guard let kind else { return try request.ledger.telemetryColumns(of: nil) + Self.metrics(request.options.mentions) }
+        guard request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
+            return try request.ledger.telemetryColumns(of: kind)
+        }
+        var shown = Set(MetricField.all(for: kind).filter { request.options.names($0.name) }.map(\.number))
+        try visit(request.query, in: request.ledger) { row in
+            for entry in row.values { shown.insert(entry.field.number) }
+        }
+        return try request.ledger.telemetryColumns(of: kind, only: shown)
+    }
+
+    /// A column for each metric that is asked for, of any kind.
+    private static func metrics(_ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
+        let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
+        return names.filter(isWanted).map { name in
+            Column<TelemetryRow>(name, isDetail: true) { row in
+                row.values.first { $0.field.name == name }?.value.cell ?? .null
+            }
+        }
+    }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void) throws {
+        let number = try node?.number(in: ledger)
+        if latest {
+            try ledger.latestTelemetry(of: number.map { [$0] }, kind: kind, query).forEach(body)
+        } else if number != nil, kind != nil {
+            try ledger.forEachTelemetry(of: number, kind: kind, query, body)
+        } else {
+            try ledger.forEachTelemetryByTime(of: number, kind: kind, query, body)
+        }
+    }
+
+    func write(_ request: ListRequest) throws {
+        let ledger = request.ledger
+        guard unknown else {
+            return try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: ledger, $1) }
+        }
+        let number = try node?.number(in: ledger)
+        let columns = try ledger.columns(UnknownTelemetryRow.self)
+        try request.write(columns, emptyNote: "no telemetry of unknown kinds") { query, body in
+            try ledger.unknownTelemetry(of: number, query).forEach(body)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import ViewQuery
+
+/// A condition on rows on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
+struct RowCondition: ExpressibleByArgument {
+    let column: String
+    /// Nil for `~`.
+    let comparison: ColumnComparison?
+    let text: String
+
+    init?(argument: String) {
+        guard let start = argument.firstIndex(where: { "=!<>~".contains($0) }), start > argument.startIndex else { return nil }
+        column = argument[..<start].trimmingCharacters(in: .whitespaces)
+        let rest = argument[start...]
+        if rest.first == "~" {
+            comparison = nil
+            text = rest.dropFirst().trimmingCharacters(in: .whitespaces)
+        } else {
+            let known = ColumnComparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
+            guard let found = known.first(where: { rest.hasPrefix($0.rawValue) }) else { return nil }
+            comparison = found
+            text = rest.dropFirst(found.rawValue.count).trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// Whether it asks for a value that must be a known name of the column.
+    var isAboutNames: Bool { (comparison == .equal || comparison == .notEqual) && !text.isEmpty }
+
+    var sign: String { comparison?.rawValue ?? "~" }
+
+    /// The value in the column's form: a node's number for its name, seconds for a time.
+    func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
+        switch kind {
+        case .node:
+            if text == "^all" { return String(NodeID.broadcast) }
+            guard comparison != nil, let node = NodeArgument(argument: text) else { return text }
+            return String(try node.number(in: ledger))
+        case .time:
+            guard comparison != nil else { return text }
+            guard let time = TimeArgument(text) else {
+                throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
+            }
+            return String(time.time.seconds)
+        default: return text
+        }
+    }
+
+    /// The value as lists print it: a node's id for its name.
+    func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
+        guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }
+        let value = try value(kind, in: ledger)
+        return kind == .node ? UInt32(value).map(NodeID.text) ?? value : Int64(value).map { TimeText.iso($0) } ?? value
+    }
+
+    /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.
+    func holds(_ cell: CellValue, _ value: String) -> Bool {
+        guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
+        if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
+        switch cell {
+        case .instant(let left): if let right = ISOTime.parse(value) { return comparison.holds(left, right) }
+        case .second(let left): if let right = ISOTime.parse(value) { return comparison.holds(Timestamp(seconds: left), right) }
+        default: break
+        }
+        switch comparison {
+        case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false
+        case .notEqual: return !isSame(cell, value) && numbers(cell, value).map { $0 != $1 } ?? true
+        case .less: return numbers(cell, value).map { $0 < $1 } ?? (cell.plain < value)
+        case .lessOrEqual: return numbers(cell, value).map { $0 <= $1 } ?? (cell.plain <= value)
+        case .greater: return numbers(cell, value).map { $0 > $1 } ?? (cell.plain > value)
+        case .greaterOrEqual: return numbers(cell, value).map { $0 >= $1 } ?? (cell.plain >= value)
+        }
+    }
+
+    /// Names match in any case.
+    private func isSame(_ cell: CellValue, _ value: String) -> Bool {
+        cell.plain == value || cell.plain.lowercased() == value.lowercased()
+    }
+
+    private func numbers(_ cell: CellValue, _ value: String) -> (Double, Double)? {
+        guard let left = Double(cell.plain), let right = Double(value) else { return nil }
+        return (left, right)
+    }
+}
+
+extension ColumnComparison {
+    fileprivate func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import MeshLedger
+import Meshtastic
+
+/// Finds an existing name for a typed one, in any case, or throws an error that lists the names.
+enum KnownName {
+    /// - Parameters:
+    ///   - what: what it names, such as `channel`.
+    ///   - known: all names, those that matter most first.
+    /// - Throws: a `CommandError` with 66 that lists the names, and first those that are spelt alike.
+    static func find(_ text: String, _ what: String, among known: [String]) throws(CommandError) -> String {
+        if known.contains(text) { return text }
+        let wanted = text.lowercased()
+        let found = known.filter { $0.lowercased() == wanted }
+        if let only = found.first, found.count == 1 { return only }
+        guard found.isEmpty else {
+            throw CommandError(.usage, "\(what)s that differ only in case: \(found.joined(separator: ", ")); say which")
+        }
+        let most = 20
+        var list = known.prefix(most).joined(separator: ", ")
+        if known.count > most { list += " and \(known.count - most) more" }
+        let there = known.isEmpty ? "there are none" : "there are \(list)"
+        throw CommandError(.noInput, "there is no \(what) \(text)\(suggestion(for: text, among: known)); \(there)")
+    }
+
+    /// `; did you mean …?`, or nothing where no name is spelt alike.
+    static func suggestion(for text: String, among known: [String]) -> String {
+        let wanted = Array(text.lowercased().unicodeScalars.prefix(longest))
+        guard wanted.count > 1 else { return "" }
+        let most = max(1, wanted.count / 3)
+        let near = known.filter { !$0.isEmpty }.map { name in
+            let name = (name: name, plain: Array(name.lowercased().unicodeScalars.prefix(longest)))
+            return (name: name.name, distance: name.plain.starts(with: wanted) ? 1 : distance(wanted, name.plain))
+        }
+        guard let best = near.filter({ $0.distance <= most }).min(by: { $0.distance < $1.distance }) else { return "" }
+        return "; did you mean \(best.name)?"
+    }
+
+    private static let longest = 48
+
+    /// How many letters are to be changed, added, left out or swapped with the next.
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var (before, last) = ([Int](), Array(0...right.count))
+        for (row, letter) in left.enumerated() {
+            var next = [row + 1]
+            for (column, other) in right.enumerated() {
+                var best = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    best = min(best, before[column - 1] + 1)
+                }
+                next.append(best)
+            }
+            (before, last) = (last, next)
+        }
+        return last[right.count]
+    }
+}
+
+extension Ledger {
+    /// The label of the channel that somebody names: in any case; `hash 3` for what no known key opens.
+    func channel(named text: String?) throws -> String? {
+        guard let text else { return nil }
+        let heard = try channels().map(\.channel)
+        func name(_ channel: ChannelIdentity) -> String { channel.hash.map { "hash \($0)" } ?? channel.title }
+        if let unread = heard.first(where: { $0.hash != nil && [name($0), $0.title].contains(text.lowercased()) }) {
+            return unread.title
+        }
+        return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
+    }
+
+    /// The name of the view that somebody names.
+    func view(named text: String) throws -> String {
+        try KnownName.find(text, "view", among: (rowNames + viewNames).withoutRepeats)
+    }
+}
+
+extension [String] {
+    /// Each once, in their order.
+    var withoutRepeats: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import EventLog
+import MeshLedger
+import ViewQuery
+
+struct RowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "row", abstract: "Hide rows of any view, and let rows refer to others.",
+        discussion: """
+            This writes an event to the log that names the rows: a replay hides the same ones, and `meshledger revert` undoes it. `meshledger view VIEW
+            --archived` shows archived rows, and `meshledger view archived` lists them with their kept values.
+
+              meshledger row archive positions --where 'node=!19025c00' --where 'time<2026-01-01' --keep latitude,longitude
+              meshledger row archive nodes --where 'number=!19025c00' --cascade positions --deny sentMessages
+              meshledger row restore positions --where 'node=!19025c00'
+              meshledger row refer nodes --where 'number=!19025c00' --relation guards --to waypoints --to-where 'id=5'
+              meshledger view references
+            """,
+        subcommands: [RowArchiveCommand.self, RowRestoreCommand.self, RowReferCommand.self])
+}
+
+/// The rows of a view that a command decides about.
+struct DecidedRows: ParsableArguments {
+    @OptionGroup var ledger: LedgerOption
+    @OptionGroup var selection: RowSelection
+    @Argument(help: "The view.", completion: NameCompletion.views) var view: String
+    @Flag(help: "All rows of the view.") var all = false
+
+    func validate() throws {
+        guard selection.isEmpty == all else {
+            throw ValidationError("say which rows: --where, --having, --lacking, or --all")
+        }
+    }
+
+    static func rows(of view: String, in ledger: Ledger) throws -> any QueryRow.Type {
+        let name = try KnownName.find(view, "view", among: ledger.rowNames)
+        guard let rows = ledger.rows(of: name) else {
+            throw CommandError(.noInput, "there are no rows of \(name)")
+        }
+        return rows
+    }
+
+    /// Records decisions about the rows.
+    func decide(_ annotations: @Sendable (Ledger, any QueryRow.Type) throws -> [Annotation]) async throws {
+        try await ledger.writing { ledger in
+            try await ledger.catchUp(title: "bringing the views up to date")
+            let all = try await ledger.reading { ledger in try annotations(ledger, Self.rows(of: view, in: ledger)) }
+            guard !all.isEmpty else { return StandardOutput().line("no such rows") }
+            Told.tell(all, try await ledger.annotate(all))
+        }
+    }
+}
+
+struct RowArchiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "archive", abstract: "Hide rows until they are restored.",
+        discussion: """
+            Relations are those of the view: for nodes positions, telemetry, sentMessages and receivedMessages. Rows that differ only in an event's sequence are
+            archived together.
+
+              meshledger row archive links --where 'count=1'
+              meshledger row archive nodes --where 'number=!19025c00' --cascade positions --cascade telemetry
+            """)
+
+    @OptionGroup var rows: DecidedRows
+    @Option(help: ArgumentHelp("Archive the rows of this relation, too.", valueName: "relation")) var cascade: [String] = []
+    @Option(help: ArgumentHelp("Archive nothing as long as rows of this relation exist.", valueName: "relation"))
+    var deny: [String] = []
+    @Option(help: ArgumentHelp("Columns whose values are kept in the event.", valueName: "names")) var keep: String?
+
+    func run() async throws {
+        let kept = keep.map { $0.split(separator: ",").map(String.init) } ?? []
+        let rules = cascade.map { ($0, DeleteRule.cascade) } + deny.map { ($0, DeleteRule.deny) }
+        try await rows.decide { ledger, type in try archival(type, ledger, kept, rules) }
+    }
+
+    private func archival<Row: QueryRow>(
+        _ type: Row.Type, _ ledger: Ledger, _ kept: [String], _ rules: [(String, DeleteRule)]
+    ) throws -> [Annotation] {
+        let columns = try kept.map { try RowSelection.column($0, of: type).name }
+        let found = try rows.selection.rows(type, in: ledger, archived: false)
+        return try ledger.archival(of: found, rules: rules.map { try rule($0.0, $0.1, type) }, keeping: columns)
+    }
+
+    private func rule<Row: QueryRow>(_ name: String, _ rule: DeleteRule, _ type: Row.Type) throws -> RelationRule<Row> {
+        func find<Related: RelatedRow>(_ related: Related.Type) -> RelationRule<Row>? {
+            Related.rule(ofRelation: name, rule) as? RelationRule<Row>
+        }
+        if let related = type as? any RelatedRow.Type, let found = find(related) { return found }
+        throw CommandError(.usage, "the rows of \(Row.view) have no relation \(name)")
+    }
+}
+
+struct RowRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "List archived rows again.")
+
+    @OptionGroup var rows: DecidedRows
+
+    func run() async throws {
+        try await rows.decide { ledger, type in
+            func restoral<Row: QueryRow>(_ type: Row.Type) throws -> [Annotation] {
+                try ledger.restoral(of: rows.selection.rows(type, in: ledger, archived: true))
+            }
+            return try restoral(type)
+        }
+    }
+}
+
+struct RowReferCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refer", abstract: "Let rows refer to others by a custom relation.",
+        discussion: """
+            The rows refer to these by the relation and to no others; with --add also to these; with --detach no longer to these, or to none if
+            --to-where is not given. `meshledger view references` lists references.
+
+              meshledger row refer nodes --where 'number=!19025c00' --relation guards --to waypoints --to-where 'id=5'
+              meshledger row refer nodes --where 'number=!19025c00' --relation guards --to waypoints --detach
+            """)
+
+    @OptionGroup var rows: DecidedRows
+    @Option(help: "The relation's name.") var relation: String
+    @Option(help: ArgumentHelp("The view of the rows that are referred to.", valueName: "view")) var to: String
+    @Option(help: ArgumentHelp("Which of its rows, as --where.", valueName: "column=value")) var toWhere: [RowCondition] = []
+    @Flag(help: "Add to the existing references.") var add = false
+    @Flag(help: "Remove the references.") var detach = false
+
+    func validate() throws {
+        if add && detach { throw ValidationError("--add and --detach exclude each other") }
+        if !detach && toWhere.isEmpty { throw ValidationError("say which rows are referred to: --to-where") }
+    }
+
+    func run() async throws {
+        try await rows.decide { ledger, type in
+            func others<Parent: QueryRow, Child: QueryRow>(_ parent: Parent.Type, _ child: Child.Type) throws -> [Annotation] {
+                let parents = try rows.selection.rows(parent, in: ledger, archived: false)
+                guard !parents.isEmpty else { return [] }
+                var selection = RowSelection()
+                selection.conditions = toWhere
+                selection.having = []
+                selection.lacking = []
+                let children = toWhere.isEmpty ? [] : try selection.rows(child, in: ledger, archived: false)
+                guard detach || !children.isEmpty else { throw CommandError(.noInput, "there are no such rows of \(to)") }
+                return try ledger.references(
+                    Relation<Parent, Child>(made: relation), detach ? .detach : add ? .append : .set, parents, children)
+            }
+            return try others(type, DecidedRows.rows(of: to, in: ledger))
+        }
+    }
+}
