@@ -69,8 +69,8 @@ extension Lake {
         guard let manifest = try LakeManifest.load(manifestPath) else { return }
         let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
         var comparison = LakeComparison(manifest: manifest, recipes: recipes)
-        try LakeTables(ledger, precision: precision, only: Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)).visit(
-            &comparison)
+        let names = Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)
+        try LakeTables(ledger, precision: precision, only: names).visit(&comparison)
         found.rows += comparison.rows
         found.problems += comparison.problems
     }
