@@ -103,7 +103,8 @@ if rows("positions", version=0) != first["positions"]:
     sys.exit("the history of positions is not as it was")
 
 # An erasure: nothing of the node's own is left, in any file of any version.
-node = json.loads(run("nodes", "--format", "jsonl", "--where", "state=introduced", "--limit", "1").splitlines()[0])
+nodes = [json.loads(line) for line in run("nodes", "--format", "jsonl", "--where", "state=introduced").splitlines()]
+node = next(node for node in nodes if sum(node["long_name"] in other["long_name"] for other in nodes) == 1)
 name = node["long_name"]
 if not plain(name):
     sys.exit(f"{name} is in no file")

@@ -10,6 +10,7 @@ struct ReadmeCommands {
         "read-ledger": ["--checkpoint", "Tests/Fixtures/format-2/mesh.ledger"], "memory": ["--events", "20000"],
         "queries": ["200"], "sql": ["100"], "campaign": ["--seconds", "4", "--part", "making"], "histories": ["count=2"],
         "folds": ["count=2"], "lake": ["kills=1"], "live": ["--kills", "1", "--minutes", "0.2"],
+        "changes": ["--check"],
     ]
 
     @Test(.timeLimit(.minutes(15)))

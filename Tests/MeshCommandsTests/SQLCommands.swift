@@ -50,8 +50,8 @@ struct SQLCommands {
         for (text, reason) in [
             ("SELEC", "syntax error"), ("SELECT nope FROM nodes", "no such column: nope"),
             ("SELECT * FROM nope", "no such table"),
-            ("DELETE FROM nodes", "may not be modified"), ("CREATE TABLE t(x)", "only read"),
-            ("VACUUM INTO '\(tool.folder.path)/copy.db'", "only read"),
+            ("DELETE FROM nodes", "may not be modified"), ("CREATE TABLE t(x)", "read-only"),
+            ("VACUUM INTO '\(tool.folder.path)/copy.db'", "read-only"),
             ("ATTACH '\(tool.folder.path)/other.db' AS o", "attached"),
         ] {
             let outcome = try tool.run("sql", text)

@@ -89,8 +89,13 @@ final class StopSignals {
     static func cancelling<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> (result: Result, stopped: ExitStatus?) {
-        let task = Task { try await work() }
+        let (caught, begin) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in caught {}  // a signal that came earlier would end the process
+            return try await work()
+        }
         let signals = StopSignals { task.cancel() }
+        begin.finish()
         let result = try await task.value
         return (result, signals.status)
     }
