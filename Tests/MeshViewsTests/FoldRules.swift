@@ -54,13 +54,6 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `an id of zero is never the same packet`() async throws {
-        let packet = Packet(id: 0, payload: Array("a".utf8))
-        let ledger = try await ledger(of: [packet, packet])
-        #expect(try ledger.messages().count == 2)
-        try await ledger.close()
-    }
-
     @Test(arguments: [true, false]) func `M17: an acknowledgement finds its message, before it or after it`(isFirst: Bool)
         async throws
     {
