@@ -201,6 +201,8 @@ extension MeshSimulation {
         report.latitudeE7 = SimulatedNode.reduced(node.latitude, to: 14)
         report.longitudeE7 = SimulatedNode.reduced(node.longitude, to: 14)
         report.positionPrecision = 14
+        // No two are alike: one without an id, at an unknown time, is known by what it holds.
+        report.onlineLocalNodes = node.packetCount
         report.encode(to: &content.payload)
     }
 

@@ -74,10 +74,15 @@ struct LiveTests {
         let tool = try Tool()
         try tool.run("init")
         let running = try follows(tool, "packets", "--columns", "first_sequence,from,id,port,channel")
-        try tool.run("simulate", "--seed", "5", "--nodes", "10", "--packets", "60")
+        let capture = tool.folder.file("capture.base64")
+        try tool.run("simulate", "--seed", "5", "--nodes", "10", "--packets", "160", "--to", capture.path, "--as", "envelopes")
+        for _ in 1...2 {
+            #expect(try tool.start(["import", "-"], input: try FileHandle(forReadingFrom: capture)).wait().status == 0)
+        }
+        try tool.run("import", tool.write([Line.text("last", from: 3)], to: "last.jsonl"))
         let list = try tool.run(
             "packets", "--by", "arrival", "--oldest-first", "--columns", "first_sequence,from,id,port,channel", "--format", "csv")
-        #expect(list.lines.count > 30)
+        #expect(list.lines.count > 60 && list.output.contains("MAP_REPORT_APP"))
         #expect(try waits(running) { $0.split(separator: "\r\n").count >= list.lines.count })
         kill(running.process.processIdentifier, SIGINT)
         #expect(try running.wait().output == list.output)

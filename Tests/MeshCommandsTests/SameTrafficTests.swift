@@ -5,10 +5,10 @@ import Testing
 /// Traffic that comes twice, in other ways.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
 struct SameTrafficTests {
-    /// The rows of views that count no receptions: of packets without an id, each counts.
+    /// The rows that are made of packets.
     private func rows(_ tool: Tool) throws -> [String: [String]] {
         var rows: [String: [String]] = [:]
-        for view in ["positions", "telemetry", "messages", "sensors"] {
+        for view in ["positions", "telemetry", "messages", "sensors", "nodehistory"] {
             rows[view] = try tool.run("export", view, "--format", "csv").lines.map(String.init)
         }
         return rows

@@ -54,10 +54,13 @@ struct FoldRules {
         try await ledger.close()
     }
 
-    @Test func `an id of zero is never the same packet`() async throws {
-        let packet = Packet(id: 0, payload: Array("a".utf8))
-        let ledger = try await ledger(of: [packet, packet])
-        #expect(try ledger.messages().count == 2)
+    @Test func `channels of threads are numbered as they come, and beyond 4,096 the others are one`() async throws {
+        func text(_ id: UInt32, _ channel: String) -> Packet { Packet(id: id, payload: [72, 105], channel: channel) }
+        let again = ["c0", "c4099", "c4095", "new"].enumerated().map { text(UInt32($0) + 5_000, $1) }
+        let ledger = try await ledger(of: (0..<4_100).map { text(UInt32($0) + 1, "c\($0)") } + again)
+        let threads = try ledger.messages(RowQuery(limit: .max)).sorted { $0.sequence < $1.sequence }.map(\.thread)
+        let numbers = (0..<4_100).map { min(UInt32($0), 4_096) } + [0, 4_096, 4_095, 4_096]
+        #expect(threads == numbers.map { .channel($0) })
         try await ledger.close()
     }
 

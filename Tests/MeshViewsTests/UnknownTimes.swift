@@ -125,6 +125,35 @@ struct UnknownTimes {
         }
     }
 
+    /// A series goes by its keys, in which the time of an import, as it is late, comes last.
+    @Test(arguments: [false, true])
+    func `beyond the cap of a series rows go by their times, that of an import like any other`(isUnknownFirst: Bool) async throws
+    {
+        func place(_ id: UInt32, _ time: UInt32) -> Packet {
+            Packet(from: 0x11, id: id, rxTime: time, port: Port.position, payload: Packet.position(1_000, 2_000))
+        }
+        let ledger = try await imported(
+            (1...3).map { place($0, Self.heard + $0) }, (4...5).map { place($0, 0) }, isUnknownFirst: isUnknownFirst,
+            ViewCaps(positions: 3))
+        #expect(try ledger.positions(of: 0x11).map(\.packetID).sorted() == [3, 4, 5])
+        #expect(try ledger.latestPosition(of: 0x11)?.packetID == 3, "the latest one that is known")
+        try await ledger.close()
+    }
+
+    @Test func `two contents of one id are in conflict only where it is known that both came within the hour`() async throws {
+        func conflicts(_ one: UInt32, _ other: UInt32) async throws -> [Bool] {
+            let packets = [(one, "at eight"), (other, "at nine")].map { Packet(rxTime: $0, payload: Array($1.utf8)) }
+            let ledger = try await imported(packets, [], isUnknownFirst: false)
+            let found = try ledger.messages().map(\.hasConflict) + ledger.packets().map(\.hasConflict)
+            try await ledger.close()
+            return found
+        }
+        #expect(try await conflicts(Self.heard, Self.heard + 5) == [true, true, true, true])
+        for (one, other) in [(0, Self.heard), (Self.heard, 0), (0, 0), (Self.heard, Self.heard + 3_601)] as [(UInt32, UInt32)] {
+            #expect(try await conflicts(one, other) == [false, false, false, false], "\(one) \(other)")
+        }
+    }
+
     @Test func `a packet of port 0 is counted, unreadable and in quarantine; nobody is node 0`() async throws {
         let ledger = try await ledger(of: [
             Packet(id: 1, port: 0, payload: [1]), Packet(id: 1, payload: Array("hello".utf8), gateway: "!00000012"),

@@ -1,9 +1,12 @@
 """Which events are of one packet, and what each is of it: the first reception, the first readable one, one that supersedes, a repeat."""
 import struct
+from wire import LENGTH, fields
 
 WINDOW = 3600
 COMPARED_PACKETS, COMPARED_RECEPTIONS, UNREAD_RECEPTIONS = 8, 256, 128
 GROWING = 70
+# Where a packet is in the messages that hold one.
+PACKETS = {"ServiceEnvelope": 1, "FromRadio": 2}
 
 
 class Packet:
@@ -70,6 +73,18 @@ def sign(heard):
     return common + (packet.hop_limit, packet.hop_start, packet.relay_node, packet.next_hop, packet.transport_mechanism, packet.priority, packet.via_mqtt)
 
 
+def written(heard):
+    """What a packet without an id is known by: its form and content as its sender has written them."""
+    event, whose = heard.event, (heard.sender, heard.to)
+    if event.encoding == "MQTTJSON":
+        return *whose, "json", *((0, b"") if heard.data is None else (heard.data.portnum, heard.data.payload))
+    parts = [value for number, kind, value, *_ in fields(event.payload) if (number, kind) == (PACKETS.get(event.encoding), LENGTH)]
+    parts = {"MeshPacket": [event.payload], "FromRadio": parts[-1:]}.get(event.encoding, parts)
+    content = [(number, value) for part in parts for number, kind, value, *_ in fields(part) if number in (4, 5) and kind == LENGTH]
+    form, value = content[-1] if content else (0, b"")
+    return *whose, form, value, heard.packet.channel if form == 5 else 0
+
+
 class Packets:
     """The packets that are remembered. They are as many as a test has: what more than 16,384 packets do is not written here."""
 
@@ -78,7 +93,7 @@ class Packets:
 
     def place(self, heard):
         new, conflict = Packet(heard), None
-        remembered = self.known.setdefault((heard.sender, heard.packet.id), []) if heard.packet.id else []
+        remembered = self.known.setdefault((heard.sender, heard.packet.id) if heard.packet.id else written(heard), [])
         for known in remembered[:COMPARED_PACKETS]:
             if known.is_replayed != new.is_replayed or not known.is_in_window(new):
                 continue

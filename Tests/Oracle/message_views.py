@@ -8,6 +8,7 @@ from opening import BROADCAST, signing_key
 SENT, FAILED, IMPLICIT, DELIVERED = 1, 2, 3, 4
 STATES = {SENT: "sent", FAILED: "failed", IMPLICIT: "implicitlyAcknowledged", DELIVERED: "delivered"}
 WAITING_PACKETS, WAITING_RECEIPTS, GATEWAYS = 4096, 4, 32
+CHANNELS, OTHERS = 4096, ("(others)", 0)
 
 
 def signature(heard, announced):
@@ -34,10 +35,13 @@ class Messages:
     def thread(self, heard):
         if heard.to != BROADCAST:
             return "direct", min(heard.sender, heard.to), max(heard.sender, heard.to)
-        return "channel", self.channels.setdefault((heard.channel, heard.mark), len(self.channels))
+        channel = heard.channel, heard.mark
+        if channel not in self.channels and len(self.channels) >= CHANNELS:
+            channel = OTHERS
+        return "channel", self.channels.setdefault(channel, len(self.channels))
 
     def take(self, heard, announced):
-        before = vacated(heard)
+        before, thread = vacated(heard), self.thread(heard)
         if heard.supersedes and before is None:
             return
         packet, data, (time, source), key = heard.packet, heard.data, heard.time(), (heard.sender, heard.packet.id)
@@ -48,7 +52,7 @@ class Messages:
                "signature": signature(heard, announced.get(heard.sender)), "is_read": False, "archived_at": 0, "time": time, "of": heard.of}
         if heard.supersedes:
             row.update({name: before[name] for name in ("state", "failure_reason", "is_read", "archived_at")})
-        self.rows.take(heard, self.thread(heard), time, row)
+        self.rows.take(heard, thread, time, row)
         if heard.supersedes or not packet.id or row_of(heard.of) is None:
             return
         self.by_packet.setdefault(key, []).append(heard.of)

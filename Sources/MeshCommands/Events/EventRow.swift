@@ -10,6 +10,8 @@ struct EventRow: Sendable {
     let header: EventHeader
     let source: String
     var packet: DecodedPacket?
+    /// What the receptions of the packet have in common.
+    var identity: UInt64 = 0
     /// The packet's channel, as all lists call it.
     var channel = ""
     /// What its gateway calls the channel.
@@ -152,7 +154,7 @@ final class EventRows {
         batch.removeAll(keepingCapacity: true)
         opener.decode(payload, form: form, into: &batch)
         guard let packet = batch.packets.first else { return row }
-        row.packet = packet
+        (row.packet, row.identity) = (packet, batch.identity(at: 0))
         // The JSON form states only a channel's index; its name is in the topic that ends the source's name.
         let topic = form == .mqttJSON ? Topic(parsing: row.source)?.channel : nil
         row.channel = channels.title(header.sequence.rawValue, packet, in: batch, topic: topic)

@@ -71,11 +71,9 @@ struct HeardPackets {
     private var older: [UInt64: Timestamp] = [:]
 
     /// Whether this is the first reception of its packet.
-    mutating func isNew(_ packet: DecodedPacket, heard: Timestamp) -> Bool {
-        guard packet.id != 0 else { return true }
-        let key = UInt64(packet.from) << 32 | UInt64(packet.id)
-        let before = known[key] ?? older[key]
-        known[key] = heard
+    mutating func isNew(_ identity: UInt64, heard: Timestamp) -> Bool {
+        let before = known[identity] ?? older[identity]
+        known[identity] = heard
         if known.count > Self.most { (older, known) = (known, [:]) }
         return before.map { abs($0.seconds - heard.seconds) > Self.longest } ?? true
     }

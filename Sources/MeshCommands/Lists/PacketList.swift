@@ -43,7 +43,7 @@ struct PacketList: LiveList {
         var heard = HeardPackets()
         return { row, isNew in
             guard let packet = row.packet, packet.hasPacket, packet.opening != .invalid, !row.header.isErased else { return nil }
-            guard heard.isNew(packet, heard: row.heard) || !isNew else { return nil }
+            guard heard.isNew(row.identity, heard: row.heard) || !isNew else { return nil }
             return LivePacket(row, packet)
         }
     }

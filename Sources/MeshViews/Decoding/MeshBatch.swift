@@ -100,6 +100,14 @@ extension MeshBatch.Stamp {
     func counts(_ packet: DecodedPacket) -> Bool { !isRepeat && !packet.isReplayedState }
 }
 
+extension MeshBatch {
+    /// What the receptions of a packet have in common: sender and id, or without an id what its sender has written.
+    @inline(__always)
+    func identity(of packet: DecodedPacket, at index: Int) -> UInt64 {
+        packet.id != 0 ? SeenPackets.key(packet.from, packet.id) : packets.identity(at: index)
+    }
+}
+
 extension DecodedPacket {
     /// Its content is available, whatever may be wrong with the payload.
     var isOpen: Bool { opening.isReadable && failure?.kind != .malformedData }

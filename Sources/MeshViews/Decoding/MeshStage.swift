@@ -8,8 +8,8 @@ import Synchronization
 public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
-    /// Part of every view's recipe: raise it when the rules for opening packets, or for their times, change.
-    package static let rules = ";opening=2;times=2"
+    /// Part of every view's recipe: raise it when the rules for opening packets, for their times, or for which receptions are of one packet, change.
+    package static let rules = ";opening=2;times=2;packets=2"
 
     private let log: EventLog
     private let keyring: Keyring

@@ -65,16 +65,11 @@ public struct MeshState: Sendable {
     }
 
     private mutating func place(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {
-        let isReadable = packet.isOpen
-        guard packet.id != 0 else {
-            batch.stamps[index].isFirstReception = true
-            batch.stamps[index].isFirstReadable = isReadable
-            return
-        }
         let stamp = batch.stamps[index]
         let hearing = SeenPackets.Hearing(
-            packet: SeenPackets.key(packet.from, packet.id), sequence: stamp.sequence, time: stamp.heard, rowTime: stamp.time,
-            gateway: packet.gateway, isReadable: isReadable, isReplayedState: packet.isReplayedState, print: batch.prints[index])
+            packet: batch.identity(of: packet, at: index), sequence: stamp.sequence, time: stamp.heard, rowTime: stamp.time,
+            gateway: packet.gateway, isReadable: packet.isOpen, isReplayedState: packet.isReplayedState,
+            print: batch.prints[index])
         let verdict = seen.place(hearing, changes: &batch.stageState)
         batch.stamps[index].take(verdict)
         if let superseded = verdict.superseded { batch.superseded[index] = superseded }

@@ -4,7 +4,7 @@ import Projections
 struct SeenPacket: Sendable {
     /// The event that it was learned from.
     var record: UInt64 = 0
-    /// `from` and `id`.
+    /// See `SeenPackets.Hearing`.
     private(set) var packet: UInt64 = 0
     /// When it was first heard; 0 if unknown.
     private(set) var firstTime: UInt32 = 0

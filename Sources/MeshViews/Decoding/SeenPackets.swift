@@ -18,7 +18,7 @@ struct SeenPackets: Sendable {
 
     /// What is known about a reception.
     struct Hearing {
-        /// `from` and `id`.
+        /// `from` and `id`, or without an id a hash of what its sender has written.
         var packet: UInt64
         var sequence: UInt64
         /// When it was heard, seconds since 1970; 0 if unknown.

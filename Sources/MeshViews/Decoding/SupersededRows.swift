@@ -9,23 +9,24 @@ package struct SupersededRows: Sendable {
         var print: PacketPrint
     }
 
-    private var rows: [UInt32: [Row]] = [:]
+    private var rows: [UInt64: [Row]] = [:]
 
     package init() {}
 
     package mutating func find(in batch: inout MeshBatch) {
         for index in batch.stamps.indices where batch.stamps[index].isMeshtastic {
             let (packet, stamp) = (batch.packets.packets[index], batch.stamps[index])
-            guard packet.isOpen, packet.id != 0, !packet.isReplayedState else { continue }
+            guard packet.isOpen, !packet.isReplayedState else { continue }
+            let identity = batch.identity(of: packet, at: index)
             let new = Row(sequence: stamp.sequence, time: stamp.time, heard: stamp.heard, print: batch.prints[index])
-            guard let place = rows[packet.id]?.lastIndex(where: { Self.supersedes(new, $0) }) else {
-                rows[packet.id, default: []].append(new)
+            guard let place = rows[identity]?.lastIndex(where: { Self.supersedes(new, $0) }) else {
+                rows[identity, default: []].append(new)
                 continue
             }
-            let old = rows[packet.id]?[place]
+            let old = rows[identity]?[place]
             batch.superseded[index] = old.map { SupersededRow(sequence: $0.sequence, time: $0.time) }
             (batch.stamps[index].supersedes, batch.stamps[index].isFirstReadable) = (true, false)
-            rows[packet.id]?[place] = new
+            rows[identity]?[place] = new
         }
     }
 

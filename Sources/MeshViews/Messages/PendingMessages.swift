@@ -13,6 +13,7 @@ struct PendingMessages: Sendable {
         let sortKey: MessageRow.SortKey
         let packet: UInt64
         let firstSequence: UInt64
+        var group: UInt64 { PendingMessages.group(packet, firstSequence) }
         /// The previous entry of the same packet identifier, -1 without one.
         let older: Int32
         let isStored: Bool
@@ -41,7 +42,7 @@ struct PendingMessages: Sendable {
     private let cap: Int
     private var entries: [Entry] = []
     private var values = ValueChunks()
-    /// The newest entry of each packet identifier.
+    /// The newest entry of each packet identifier, see `group`.
     private var newest = FlatMap()
     private var threads: [Thread] = []
     private var threadPlaces: [MessageThread: Int] = [:]
@@ -84,18 +85,23 @@ struct PendingMessages: Sendable {
 
     private mutating func add(_ row: MessageRow, isStored: Bool) -> Int {
         let place = entries.count
-        let older = row.id == 0 ? -1 : newest[row.packet] ?? -1
+        let older = newest[Self.group(row.packet, row.firstSequence)] ?? -1
         entries.append(
             Entry(
                 value: values.append { row.encode(to: &$0) }, sortKey: row.sortKey, packet: row.packet,
                 firstSequence: row.firstSequence, older: older, isStored: isStored))
-        if row.id != 0 { newest.set(row.packet, Int32(place)) }
+        newest.set(entries[place].group, Int32(place))
         return place
     }
 
+    /// Packets without an id are each on their own: a sender may have any number of them.
+    private static func group(_ packet: UInt64, _ firstSequence: UInt64) -> UInt64 {
+        packet & 0xffff_ffff == 0 ? firstSequence : packet
+    }
+
     /// The pending entry of a packet that `isWanted`, the newest first.
-    private func entry(of packet: UInt64, where isWanted: (Entry) -> Bool) -> Int? {
-        var place = newest[packet] ?? -1
+    private func entry(of group: UInt64, where isWanted: (Entry) -> Bool) -> Int? {
+        var place = newest[group] ?? -1
         while place >= 0 {
             if !entries[Int(place)].isRemoved && isWanted(entries[Int(place)]) { return Int(place) }
             place = entries[Int(place)].older
@@ -103,16 +109,17 @@ struct PendingMessages: Sendable {
         return nil
     }
 
+    private func entry(of packet: UInt64, _ firstSequence: UInt64) -> Int? {
+        entry(of: Self.group(packet, firstSequence)) { $0.packet == packet && $0.firstSequence == firstSequence }
+    }
+
     /// Changes the row of a packet; the newest with that id if the first sequence is unknown.
     /// - Returns: whether it exists.
     mutating func update(
         from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
     ) throws(StorageError) -> Bool {
-        guard id != 0 else { return false }
         let packet = UInt64(from) << 32 | UInt64(id)
-        if let firstSequence, let place = entry(of: packet, where: { $0.firstSequence == firstSequence }) {
-            return revise(place, change)
-        }
+        if let firstSequence, let place = entry(of: packet, firstSequence) { return revise(place, change) }
         let latest = firstSequence == nil ? latestEntry(of: packet) : nil
         let stored = hasStoredRows ? try find(from: from, id: id, firstSequence: firstSequence, in: store) : nil
         if let latest, entries[latest].firstSequence >= stored?.firstSequence ?? 0 {
@@ -129,8 +136,7 @@ struct PendingMessages: Sendable {
     mutating func remove(
         from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore
     ) throws(StorageError) -> MessageRow? {
-        guard id != 0 else { return nil }
-        let pending = entry(of: UInt64(from) << 32 | UInt64(id)) { $0.firstSequence == firstSequence }
+        let pending = entry(of: UInt64(from) << 32 | UInt64(id), firstSequence)
         var isStored = hasStoredRows && pending == nil
         var found: MessageRow?
         if let pending {
@@ -307,9 +313,10 @@ struct PendingMessages: Sendable {
         _ key: [UInt8], _ transaction: borrowing ReadTransaction, _ table: RawTable
     ) throws(StorageError) {
         removedRows.insert(key)
-        guard let row = try MessageRow.read(key, transaction, table), row.id != 0 else { return }
+        guard let row = try MessageRow.read(key, transaction, table) else { return }
         removedPackets.insert(MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence))
-        while let place = entry(of: row.packet, where: { MessageRow.key($0.sortKey) == key }) { entries[place].isRemoved = true }
+        let group = Self.group(row.packet, row.firstSequence)
+        while let place = entry(of: group, where: { MessageRow.key($0.sortKey) == key }) { entries[place].isRemoved = true }
     }
 
     // MARK: Storage
@@ -344,7 +351,7 @@ struct PendingMessages: Sendable {
 
     private func writePackets(to transaction: inout WriteTransaction, _ table: RawTable) throws(StorageError) {
         let mode: PutMode = try transaction.count(table) == 0 ? .append : .replace
-        let isNew = { (entry: Entry) in !entry.isRemoved && !entry.isStored && entry.packet & 0xffff_ffff != 0 }
+        let isNew = { (entry: Entry) in !entry.isRemoved && !entry.isStored }
         let order = entries.indices.filter { isNew(entries[$0]) }.map { (entries[$0].packet, entries[$0].firstSequence, $0) }
             .sorted { $0 < $1 }
         var packetKey = [UInt8](repeating: 0, count: 16)

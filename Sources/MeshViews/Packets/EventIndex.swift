@@ -12,8 +12,8 @@ package struct EventIndex: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
-    let version: UInt32 = 3
-    /// Blocks of that version do not store their latest time.
+    let version: UInt32 = 4
+    /// Blocks of that version do not store their latest time, those of version 3 and before give all packets without an id one mark.
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
     let rowTables = ["packets"]
@@ -75,11 +75,11 @@ package struct EventIndex: Projection {
         for start in stride(from: 0, to: packets.count, by: Self.prefetchCount) {
             let range = start..<min(start + Self.prefetchCount, packets.count)
             for index in range {
-                prefetched &+= block.prefetch(sender: packets[index].from, mark: PacketBlock.mark(of: packets[index].id))
+                prefetched &+= block.prefetch(sender: packets[index].from, mark: mark(of: packets[index], index, batch))
             }
             for index in range where stamps[index].sequence > checkpoint.rawValue {
                 if !isOpen { beginBlock(at: stamps[index].sequence, batch) }
-                add(packets[index], stamps[index], batch)
+                add(packets[index], stamps[index], mark(of: packets[index], index, batch), batch)
                 block.note(stamps[index].headerTime)
                 heard?.note(stamps[index].heardOrArrival(packets[index]))
                 waiting += 1
@@ -112,7 +112,12 @@ package struct EventIndex: Projection {
     }
 
     @inline(__always)
-    private mutating func add(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ batch: MeshBatch) {
+    private func mark(of packet: DecodedPacket, _ index: Int, _ batch: MeshBatch) -> UInt32 {
+        PacketBlock.mark(of: UInt32(truncatingIfNeeded: batch.identity(of: packet, at: index)))
+    }
+
+    @inline(__always)
+    private mutating func add(_ packet: DecodedPacket, _ stamp: MeshBatch.Stamp, _ mark: UInt32, _ batch: MeshBatch) {
         named.removeAll(keepingCapacity: true)
         guard packet.hasPacket, stamp.isMeshtastic else {
             if !stamp.isMeshtastic {
@@ -146,7 +151,6 @@ package struct EventIndex: Projection {
         if stamp.isFirstReception, stamp.hasTwin { flags.insert(.hasTwin) }
         if stamp.laterTwins > 0 { flags.formUnion(.laterTwins(stamp.laterTwins)) }
         let place = place(of: kind)
-        let mark = PacketBlock.mark(of: packet.id)
         block.add(sender: packet.from, mark: mark, kind: place, named: named, gateway: packet.gateway, flags: flags)
     }
 

@@ -12,7 +12,7 @@ package struct PacketBlock: Sendable {
     struct Entry: Sendable, Equatable {
         /// Index of the sender in `nodes`.
         var sender: Int32
-        /// 24 bits of the packet's id, see `mark(of:)`.
+        /// 24 bits of the packet's id or hash, see `mark(of:)`.
         var mark: UInt32
         /// Index into `kinds`.
         var kind: Int32
@@ -84,7 +84,7 @@ package struct PacketBlock: Sendable {
         number * eventCount + 1...(number + 1) * eventCount
     }
 
-    /// The part of a packet's id that is kept; a search for an id verifies it in the log.
+    /// The part of a packet's id that is kept, of the hash that is in place of an id of 0 as well; a search for an id verifies it in the log.
     @inline(__always)
     static func mark(of id: UInt32) -> UInt32 { (id &* 2_654_435_761) >> 8 }
 

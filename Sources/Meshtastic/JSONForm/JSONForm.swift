@@ -17,6 +17,10 @@ public enum JSONForm {
             packet.opening = .invalid
             packet.failure = DecodeFailure(.malformedJSON, offset: error.offset)
         }
+        if packet.id == 0, packet.hasPacket {
+            let payload = batch.payload(of: packet).asArray
+            batch.identify(packet, .json, packet.port, payload.rawSpan)
+        }
         batch.packets.append(packet)
     }
 

@@ -86,10 +86,22 @@ extension PacketOpener {
 
     @inline(__always)
     func open(_ bytes: RawSpan, _ content: PacketContent, _ packet: inout DecodedPacket, _ batch: inout PacketBatch) {
+        if packet.id == 0 { Self.identify(bytes, content, packet, &batch) }
         switch content.variant {
         case .decoded: openDecoded(bytes, content, &packet, &batch)
         case .encrypted where content.range.length > 0: openEncrypted(bytes, content, &packet, &batch)
         case .encrypted, .none: packet.opening = .empty
+        }
+    }
+
+    @inline(never)
+    private static func identify(
+        _ bytes: RawSpan, _ content: PacketContent, _ packet: DecodedPacket, _ batch: inout PacketBatch
+    ) {
+        switch content.variant {
+        case .none: batch.identify(packet, .none, 0, bytes.bytes(.empty))
+        case .decoded: batch.identify(packet, .decoded, 0, bytes.bytes(content.range))
+        case .encrypted: batch.identify(packet, .encrypted, packet.channel, bytes.bytes(content.range))
         }
     }
 

@@ -1,3 +1,4 @@
+internal import MeshCrypto
 public import ProtobufWire
 
 /// Packets decoded together, with one arena for their bytes: a batch costs a handful of allocations, reused by `removeAll`.
@@ -11,6 +12,8 @@ public struct PacketBatch: Sendable {
     public internal(set) var arena: [UInt8] = []
     /// How many bytes of the arena are in use.
     public internal(set) var arenaCount = 0
+    /// By index, what identifies packets without an id.
+    private var contents: [Int: UInt64] = [:]
 
     /// - Parameters:
     ///   - packets: how many to make room for.
@@ -23,6 +26,7 @@ public struct PacketBatch: Sendable {
     public mutating func removeAll(keepingCapacity: Bool = true) {
         packets.removeAll(keepingCapacity: keepingCapacity)
         arenaCount = 0
+        if !contents.isEmpty { contents.removeAll() }
         if !keepingCapacity { arena = [UInt8](repeating: 0, count: 256) }
     }
 
@@ -64,5 +68,25 @@ public struct PacketBatch: Sendable {
     @inline(never)
     private mutating func grow(_ count: Int) {
         arena += [UInt8](repeating: 0, count: max(count, arena.count))
+    }
+}
+
+extension PacketBatch {
+    /// In which form the content of a packet came.
+    enum ContentForm: UInt8 { case none, decoded, encrypted, json }
+
+    /// What the receptions of a packet have in common: its sender and id, or without an id a hash of what its sender has written.
+    package func identity(at index: Int) -> UInt64 {
+        let packet = packets[index]
+        return packet.id != 0 ? UInt64(packet.from) << 32 | UInt64(packet.id) : contents[index] ?? 0
+    }
+
+    /// Records what identifies a packet without an id that is about to be added.
+    /// - Parameters:
+    ///   - kind: of encrypted content the channel's hash, of JSON the port.
+    ///   - content: the bytes as they came, of JSON the payload that was made of it.
+    mutating func identify(_ packet: DecodedPacket, _ form: ContentForm, _ kind: UInt32, _ content: RawSpan) {
+        let header = packet.from.littleEndianBytes + packet.to.littleEndianBytes + kind.littleEndianBytes + [form.rawValue]
+        contents[packets.count] = XXH3.hash(content, seed: XXH3.hash(header))
     }
 }

@@ -5,7 +5,7 @@ import ViewQuery
 
 extension RelationList {
     /// The receptions of the row's packet, in the order in which they arrived; found by the packet index, in whatever order they were added
-    /// to the ledger. A packet without an id has no others.
+    /// to the ledger. Those of a packet without an id are not looked for.
     static func receptions(
         _ packet: @escaping @Sendable (Parent) -> (sender: UInt32, id: UInt32, sequence: UInt64)
     ) -> RelationList {
