@@ -36,7 +36,7 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
-            var command = try await asyncParseAsRoot(arguments)
+            var command = try await parsed(arguments)
             try await CustomViews.$types.withValue(views) {
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
@@ -48,6 +48,20 @@ extension MeshLedgerCommand {
             end(with: error)
         }
         ExitStatus.success.end()
+    }
+
+    /// A command that the first words name is parsed alone, since the parser begins with the tree of all commands. What that refuses, or answers with help, is for
+    /// the whole tree.
+    static func parsed(_ arguments: [String]) async throws -> any ParsableCommand {
+        var (command, path) = named(by: arguments)
+        while let usual = command.configuration.defaultSubcommand { command = usual }
+        let rest = Array(arguments.dropFirst(path.count))
+        if !path.isEmpty, command.configuration.subcommands.isEmpty, let alone = command as? any AsyncParsableCommand.Type,
+            let parsed = try? await alone.asyncParseAsRoot(rest), type(of: parsed) == command  // refused again below
+        {
+            return parsed
+        }
+        return try await asyncParseAsRoot(arguments)
     }
 
     /// Help and versions go to standard output; anything else prints one line to standard error.
