@@ -53,16 +53,31 @@ struct ChartTests {
         #expect(try tool.start(options + ["--chart", "--limit", "2"]).wait().lines.count == 4)
     }
 
-    @Test func `counts without times are bars`() throws {
+    @Test func `counts without times are bars, each with its share of all`() throws {
         let tool = try simulated()
         let totals = try tool.run("packets", "--count-by", "port", "--format", "jsonl").objects
         let chart = try tool.run("packets", "--count-by", "port", "--chart")
         let greatest = try #require(totals.first?["count"] as? Int)
+        let all = totals.reduce(0) { $0 + ($1["count"] as? Int ?? 0) }
         for (row, line) in zip(totals, chart.lines.dropFirst()) {
             let count = try #require(row["count"] as? Int)
             let (bar, longest) = (line.count { $0 == "█" }, chart.lines[1].count { $0 == "█" })
+            let percent = (Double(count) / Double(all) * 100).rounded()
+            let share = percent < 1 ? "<1 %" : "\(Int(percent)) %"
+            #expect(line.split(separator: "  ").contains { $0.trimmingCharacters(in: .whitespaces) == share }, "\(line)")
             #expect(line.contains(" \(count)  ") && abs(bar * greatest - longest * count) <= greatest, "\(line)")
         }
+    }
+
+    @Test func `a share is one of all, also of what is not shown; means have none`() throws {
+        let tool = try simulated()
+        let means = try tool.run("telemetry", "--kind", "device", "--count-by", "node", "--mean", "battery_level", "--chart")
+        #expect(!means.lines.dropFirst().contains { $0.contains(" %") }, "\(means)")
+        func share(_ options: String...) throws -> Substring? {
+            let bars = try tool.start(["packets", "--count-by", "port", "--chart"] + options).wait().lines
+            return bars[1].split(separator: "%")[0].split(separator: " ").last
+        }
+        #expect(try share("--limit", "1") == share())
     }
 
     @Test func `a chart needs something to count, and is for people`() throws {

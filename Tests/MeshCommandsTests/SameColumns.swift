@@ -2,6 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import MeshCommands
+
 /// Lists, `view` and `export` say the same of the same rows, and take the same conditions.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct SameColumns {
@@ -33,6 +35,44 @@ struct SameColumns {
         #expect(try csv(tool, "packets --node \(node)") == csv(tool, "export packets --node \(node)"))
         #expect(try csv(tool, "export packets")[0].contains("time,time_source,arrival,id,from,to,port,"))
         #expect(try tool.run("export", "nodes", "--port", "POSITION_APP").status == 64)
+    }
+
+    @Test func `metrics, and what nodes reported last, are columns of lists, views and exports alike`() throws {
+        let tool = try simulated()
+        for rows in [
+            "telemetry --where battery_level<60 --columns sequence,battery_level",
+            "nodes --where battery_level<60 --columns node,battery_level,latitude,position_time",
+        ] {
+            let listed = try csv(tool, rows)
+            #expect(listed.count > 2)
+            for command in ["view ", "export "] {
+                let lines = try csv(tool, command + rows)
+                #expect(listed.sorted() == lines.sorted(), "\(command)\(rows): \(listed.count), \(lines.count)")
+            }
+        }
+        #expect(try csv(tool, "view nodes --columns node --sort voltage").count == csv(tool, "nodes").count)
+        #expect(try tool.run("export", "nodes", "--where", "air_quality=1").status == 64)
+    }
+
+    @Test func `rows that another thread prints are those that are printed at once`() throws {
+        let tool = try simulated()
+        for list in ["packets", "events", "positions", "telemetry", "export telemetry", "export receptions", "export positions"] {
+            for format in ["csv", "jsonl", "json"] {
+                let words = list.split(separator: " ").map(String.init) + ["--format", format]
+                let behind = try tool.start(words).wait()
+                // With a condition, each row is printed when it is found.
+                let condition = list == "packets" ? "receptions>0" : "sequence>0"
+                let atOnce = try tool.start(words + ["--where", condition]).wait()
+                #expect(behind.status == 0 && behind.lines.count > 200 && behind.output == atOnce.output, "\(words)")
+            }
+        }
+    }
+
+    @Test func `a table of some packets tells how many there are`() throws {
+        let tool = try simulated()
+        let all = try csv(tool, "packets").count - 1
+        let table = try tool.run("packets")
+        #expect(table.errors.contains("50 of \(UInt64(all).grouped);"), "\(table.errors)")
     }
 
     @Test func `export receptions has a row for each time that a packet was heard`() throws {

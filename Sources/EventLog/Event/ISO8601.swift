@@ -11,8 +11,14 @@ package enum ISO8601 {
 
     package static func append(microseconds: Int64, to text: inout [UInt8]) {
         let seconds = floorDivide(microseconds, 1_000_000)
+        append(seconds, microseconds - seconds * 1_000_000, to: &text)
+    }
+
+    package static func append(seconds: Int64, to text: inout [UInt8]) { append(seconds, nil, to: &text) }
+
+    private static func append(_ seconds: Int64, _ fraction: Int64?, to text: inout [UInt8]) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in
-            let count = unsafe write(seconds, microseconds - seconds * 1_000_000, to: room)
+            let count = unsafe write(seconds, fraction, to: room)
             unsafe text.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
         }
     }

@@ -8,7 +8,7 @@ extension LinkRow: ShownRow {
             Column("heard", heading: "hears") { .text(NodeID.text($0.heard)) },
             Column("snr", unit: "dB") { .float($0.snr) },
             Column("rssi", unit: "dBm") { .number($0.rssi) },
-            Column("evidence", heading: "known from") { .text("\($0.evidence)") }.named(.cases(Evidence.self)),
+            Column(cases: "evidence", heading: "known from") { $0.evidence },
             Column("time", heading: "last heard") { .time($0.time) },
             Column("first_time", heading: "first heard") { .time($0.firstTime) },
             Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },

@@ -26,7 +26,7 @@ extension MapReportRow: ShownRow {
             Column("has_opted_report_location", isDetail: true) { .bool($0.hasOptedReportLocation) },
             Column("channel", isDetail: true) { .optional($0.channel) },
             Column("reports", isDetail: true) { .unsigned($0.reports) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("first_time", isDetail: true) { .time($0.firstTime) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },

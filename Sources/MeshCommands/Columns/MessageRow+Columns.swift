@@ -14,7 +14,7 @@ extension MessageRow: ShownRow {
         let names = try NodeNames(ledger)
         return [
             Column("time") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("channel", canCut: true) { .optional($0.channel) },
             Column("from") { PacketCell.node($0.from) },
             Column("from_name", heading: "name", canCut: true) { .optional(names[$0.from]) },
@@ -33,7 +33,7 @@ extension MessageRow: ShownRow {
             Column("is_reaction", isDetail: true) { .bool($0.isReaction) },
             Column("via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
             Column("is_privately_encrypted", isDetail: true) { .bool($0.isPrivatelyEncrypted) },
-            Column("signature", isDetail: true) { .text("\($0.signature)") }.named(.cases(SignatureState.self)),
+            Column(cases: "signature", isDetail: true) { $0.signature },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
             Column("first_sequence", isDetail: true) { .unsigned($0.firstSequence) },
             Column("is_read", isDetail: true) { .bool($0.isRead) },

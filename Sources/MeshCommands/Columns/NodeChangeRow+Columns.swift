@@ -18,9 +18,9 @@ extension NodeChangeRow: ShownRow {
                 $0.publicKey.isEmpty ? .null : .text(Data($0.publicKey).base64EncodedString())
             },
             Column("same_key_as", heading: "key of") { .node($0.sameKeyAs) },
-            Column("kind", heading: "told by") { .text("\($0.kind)") }.named(.cases(IntroductionKind.self)),
+            Column(cases: "kind", heading: "told by") { $0.kind },
             Column("gateway", isDetail: true) { .node($0.gateway) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("sequence") { .unsigned($0.sequence) },
         ]
     }

@@ -2,31 +2,46 @@ import EventLog
 import MeshLedger
 import Meshtastic
 
-extension PacketRow {
+/// A row that is a packet, perhaps with something else.
+protocol PacketHolder {
+    var packet: PacketRow { get }
+}
+
+extension PacketRow: PacketHolder {
+    var packet: PacketRow { self }
+}
+
+extension PacketHolder {
     /// A table shows the time by which it is sorted.
-    static func columns(by clock: EventOrder.Clock) -> [Column<PacketRow>] {
+    static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
         [
-            Column("first_sequence") { .unsigned($0.firstSequence) },
+            Column("first_sequence") { .unsigned($0.packet.firstSequence) },
             Column("time", isDetail: clock != .heard) {
-                $0.heard.map { .instant($0) } ?? .null
+                $0.packet.heard.map { .instant($0) } ?? .null
             },
             Column("time_source", isDetail: clock != .heard, isMinor: true) { row in
-                row.receptions.min { $0.heard < $1.heard }.map { PacketCell.name($0.heardSource) } ?? .null
+                row.packet.receptions.min { $0.heard < $1.heard }.map { PacketCell.name($0.heardSource) } ?? .null
             }.named(PacketCell.heardSources),
-            Column("arrival", isDetail: clock != .arrival) { $0.receptions.first.map { .instant($0.arrival) } ?? .null },
-            Column("id", isMinor: true) { .number($0.id) },
-            Column("from") { PacketCell.node($0.from) },
-            Column("to") { PacketCell.node($0.to) },
-            Column("port", canCut: true) { PacketCell.port($0.port, isReadable: $0.opening.isReadable) }.named(.ports),
-            Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true, isMinor: true) { PacketCell.name($0.opening) }.named(.cases(Opening.self)),
-            Column("is_damaged", isDetail: true) { .bool($0.isDamaged) },
-            Column("receptions", heading: "heard") { .unsigned(UInt64($0.receptions.count)) },
+            Column("arrival", isDetail: clock != .arrival) { $0.packet.receptions.first.map { .instant($0.arrival) } ?? .null },
+            Column("id", isMinor: true) { .number($0.packet.id) },
+            Column("from") { PacketCell.node($0.packet.from) },
+            Column("to") { PacketCell.node($0.packet.to) },
+            Column("port", canCut: true) { PacketCell.port($0.packet.port, isReadable: $0.packet.opening.isReadable) }
+                .named(.ports),
+            Column("channel", canCut: true) { .optional($0.packet.channel) },
+            Column("opening", canCut: true, isMinor: true) { PacketCell.name($0.packet.opening) }.named(.cases(Opening.self)),
+            Column("is_damaged", isDetail: true) { .bool($0.packet.isDamaged) },
+            Column("receptions", heading: "heard") { .unsigned(UInt64($0.packet.receptions.count)) },
             Column("gateways", isText: true) { row in
-                .list(row.receptions.filter { $0.gateway != 0 }.map { .text(NodeID.text($0.gateway)) })
+                var gateways: [CellValue] = []
+                gateways.reserveCapacity(row.packet.receptions.count)
+                for reception in row.packet.receptions where reception.gateway != 0 {
+                    gateways.append(.text(NodeID.text(reception.gateway)))
+                }
+                return .list(gateways)
             },
-            Column("sequences", isDetail: true) { .list($0.receptions.map { .unsigned($0.sequence) }) },
-            Column("has_conflict", isDetail: true) { .bool($0.hasConflict) },
+            Column("sequences", isDetail: true) { .list($0.packet.receptions.map { .unsigned($0.sequence) }) },
+            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
         ]
     }
 }

@@ -6,7 +6,7 @@ extension PositionRow: ShownRow {
         [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("latitude") { .double($0.latitude) },
             Column("longitude") { .double($0.longitude) },
             Column("altitude", unit: "m") { .number($0.altitude) },

@@ -20,7 +20,7 @@ extension RadioRow: ShownRow {
             Column("part") { .text($0.title) },
             Column("time") { .time($0.time) },
             Column("content", isText: true, shown: { CellValue($0.dissected.json).summary }) { CellValue($0.dissected.json) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
         ]
     }

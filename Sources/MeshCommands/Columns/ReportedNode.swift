@@ -92,3 +92,31 @@ extension ReportedNode {
     /// Rounded to about a metre.
     private static func place(_ degrees: Double?) -> String { CellValue.optional(degrees).rounded(5) }
 }
+
+extension ReportedNode {
+    /// Without reports.
+    fileprivate init(_ node: NodeRow) { (self.node, metrics) = (node, [:]) }
+
+    /// What nodes reported last, for rows that are only nodes: it is looked up for one after the other.
+    static func lookups(in ledger: Ledger) throws -> [Column<NodeRow>] {
+        let own = Set(try ledger.columns(NodeRow.self).map(\.name))
+        let last = LastReport(ledger)
+        return try columns(in: ledger).filter { !own.contains($0.name) }.map { column in column.of { last.report(of: $0) } }
+    }
+}
+
+/// The report of the node that was asked for last: columns ask for one after the other.
+private final class LastReport {
+    private let ledger: Ledger
+    private var last: ReportedNode?
+
+    init(_ ledger: Ledger) { self.ledger = ledger }
+
+    func report(of node: NodeRow) -> ReportedNode {
+        if let last, last.node.number == node.number { return last }
+        let found = try? ReportedNode.all([node], RowQuery(), in: ledger).first  // a view that is being rebuilt has none
+        let report = found ?? ReportedNode(node)
+        last = report
+        return report
+    }
+}

@@ -17,7 +17,7 @@ extension SensorRow: ShownRow {
         [
             Column("time") { .time($0.time) },
             Column("node") { .text(NodeID.text($0.node)) },
-            Column("kind") { .text("\($0.kind)") }.named(.cases(SensorKind.self)),
+            Column(cases: "kind") { $0.kind },
             Column("content", isText: true, shown: { $0.text ?? $0.content.summary }) { $0.content },
             Column("gateway") { .node($0.gateway) },
             Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
@@ -25,7 +25,7 @@ extension SensorRow: ShownRow {
             Column("hops_away", heading: "hops") { .number($0.hopsAway) },
             Column("to", isDetail: true) { PacketCell.node($0.to) },
             Column("channel", isDetail: true) { .optional($0.channel) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("packet_id", isDetail: true) { .number($0.packetID) },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },
         ]

@@ -27,8 +27,8 @@ extension TelemetryRow: ShownRow {
         let front: [Column<TelemetryRow>] = [
             Column("node") { .text(NodeID.text($0.node)) },
             Column("time") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
-            Column("kind") { .text("\($0.kind)") }.named(.cases(TelemetryKind.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
+            Column(cases: "kind") { $0.kind },
         ]
         let back: [Column<TelemetryRow>] = [
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
@@ -44,12 +44,40 @@ extension TelemetryRow: ShownRow {
             }
             return front + [all] + back
         }
+        let read = ReadMetrics()
         let metrics = MetricField.all(for: kind).filter { only?.contains($0.number) ?? true }.map { field in
-            Column<TelemetryRow>(field.name, unit: field.unit) { row in
-                row.values.first { $0.field == field }?.value.cell ?? .null
-            }
+            Column<TelemetryRow>(field.name, unit: field.unit) { read[field, of: $0] }
         }
         return front + metrics + back
+    }
+
+    /// A column for each metric that is asked for, of any kind.
+    static func metrics(_ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
+        let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
+        return names.filter(isWanted).map { name in
+            Column<TelemetryRow>(name, isDetail: true) { row in
+                row.values.first { $0.field.name == name }?.value.cell ?? .null
+            }
+        }
+    }
+}
+
+/// The metrics of the row that was asked last: columns ask for one after the other.
+private final class ReadMetrics {
+    private var row: TelemetryRow?
+    private var values: [CellValue] = []
+
+    subscript(field: MetricField, of row: TelemetryRow) -> CellValue {
+        if self.row?.metrics != row.metrics || self.row?.kind != row.kind {
+            values.removeAll(keepingCapacity: true)
+            for entry in row.values {
+                let number = Int(entry.field.number)
+                if number >= values.count { values += Array(repeating: .null, count: number + 1 - values.count) }
+                values[number] = entry.value.cell
+            }
+            self.row = row
+        }
+        return values.indices.contains(Int(field.number)) ? values[Int(field.number)] : .null
     }
 }
 
@@ -60,7 +88,7 @@ extension UnknownTelemetryRow: ShownRow {
             Column("time") { .time($0.time) },
             Column("kind") { .unsigned(UInt64($0.kind)) },
             Column("metrics_b64", heading: "metrics", isText: true) { .text(Data($0.metrics).base64EncodedString()) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("sent_time", isDetail: true) { .time($0.sentTime) },
             Column("gateway", isDetail: true) { .node($0.gateway) },
             Column("packet_id", isDetail: true) { .number($0.packetID) },

@@ -16,7 +16,7 @@ extension TraceRouteRow: ShownRow {
                 $0.cell($0.back)
             },
             Column("id", isDetail: true) { .number($0.id) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("reply_id", isDetail: true) { $0.isAnswered ? .number($0.replyID) : .null },
             Column("reply_time", isDetail: true) { .time($0.replyTime) },
             Column("channel", isDetail: true) { .optional($0.channel) },

@@ -20,7 +20,7 @@ extension WaypointRow: ShownRow {
             Column("creator") { .text(NodeID.text($0.creator)) },
             Column("from", heading: "changed by") { PacketCell.node($0.from) },
             Column("time", heading: "changed") { .time($0.time) },
-            Column("time_source", isDetail: true) { .text("\($0.timeSource)") }.named(.cases(TimeSource.self)),
+            Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("to", isDetail: true) { PacketCell.node($0.to) },
             Column("channel", isDetail: true) { .optional($0.channel) },
             Column("gateway", isDetail: true) { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },

@@ -38,7 +38,7 @@ extension MeshLedgerCommand {
             }
             try await CustomViews.$types.withValue(views) {
                 var command = try await NameCompletion.$columnsOfList.withValue(columnNames) {
-                    try await asyncParseAsRoot(arguments)
+                    try await parsed(arguments)
                 }
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
@@ -56,6 +56,20 @@ extension MeshLedgerCommand {
     @Sendable private static func columnNames(_ words: [String], in ledger: Ledger) async throws -> [String] {
         guard let list = named(by: words).command as? any ListingCommand.Type else { return [] }
         return try await list.columnNames(in: ledger)
+    }
+
+    /// Parses a command that the first words name by itself, since the parser otherwise begins with the tree of all commands. Whatever that refuses, or
+    /// answers with help, goes through the whole tree.
+    static func parsed(_ arguments: [String]) async throws -> any ParsableCommand {
+        var (command, path) = named(by: arguments)
+        while let usual = command.configuration.defaultSubcommand { command = usual }
+        let rest = Array(arguments.dropFirst(path.count))
+        if !path.isEmpty, command.configuration.subcommands.isEmpty, let alone = command as? any AsyncParsableCommand.Type,
+            let parsed = try? await alone.asyncParseAsRoot(rest), type(of: parsed) == command  // refused again below
+        {
+            return parsed
+        }
+        return try await asyncParseAsRoot(arguments)
     }
 
     /// Help and versions go to standard output; anything else prints one line to standard error.

@@ -3,22 +3,31 @@ import MeshLedger
 import Meshtastic
 
 /// A packet in a list, with its content if requested.
-struct LivePacket {
-    var packet: PacketRow
-    /// The reception that was just heard.
-    var event: EventRow?
+struct LivePacket: PacketHolder {
+    /// Apart from the packet: most have none, and rows are copied often.
+    private final class Heard {
+        let event: EventRow
 
-    init(packet: PacketRow) { self.packet = packet }
+        init(_ event: EventRow) { self.event = event }
+    }
+
+    let packet: PacketRow
+    private let heard: Heard?
+
+    /// The reception that was just heard.
+    var event: EventRow? { heard?.event }
+
+    init(packet: PacketRow) { (self.packet, heard) = (packet, nil) }
 
     init(_ row: EventRow, _ packet: DecodedPacket) {
-        event = row
+        heard = Heard(row)
         self.packet = PacketRow(packet, channel: row.channel, PacketReception(packet, row.header))
     }
 
     /// The columns of packets as they are heard.
     static func columns(by clock: EventOrder.Clock) -> [Column<LivePacket>] {
-        let columns = PacketRow.columns(by: clock).map { column in
-            var column = column.of(\LivePacket.packet)
+        let columns = packetColumns(by: clock).map { column in
+            var column = column
             if ["time_source", "id", "opening", "receptions"].contains(column.name) { column.isDetail = true }
             if ["first_sequence", "gateways"].contains(column.name) { column.isMinor = true }
             if column.name == "gateways" { column.isText = false }

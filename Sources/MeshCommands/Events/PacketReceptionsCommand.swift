@@ -33,18 +33,20 @@ struct PacketReceptionsCommand: AsyncParsableCommand {
     }
 }
 
-extension PacketReception {
-    static var columns: [Column<PacketReception>] {
+extension ReceptionRecord {
+    static var receptionColumns: [Column<ReceptionRecord>] {
         [
-            Column("sequence") { .unsigned($0.sequence) },
-            Column("arrival") { .instant($0.arrival) },
-            Column("rx_time", isDetail: true) { .time($0.rxTime) },
-            Column("gateway") { $0.gateway == 0 ? .null : .text(NodeID.text($0.gateway)) },
-            Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },
-            Column("rssi", unit: "dBm") { .number($0.rssi) },
-            Column("hops_away", heading: "hops") { $0.hopsAway.map { .unsigned(UInt64($0)) } ?? .null },
-            Column("relay_node", isDetail: true) { $0.relayNode == 0 ? .null : .unsigned(UInt64($0.relayNode)) },
-            Column("is_via_mqtt", isDetail: true) { .bool($0.isViaMQTT) },
+            Column("sequence") { .unsigned($0.reception.sequence) },
+            Column("arrival") { .instant($0.reception.arrival) },
+            Column("rx_time", isDetail: true) { .time($0.reception.rxTime) },
+            Column("gateway") { $0.reception.gateway == 0 ? .null : .text(NodeID.text($0.reception.gateway)) },
+            Column("snr", unit: "dB") { $0.reception.rssi == nil && $0.reception.snr == 0 ? .null : .float($0.reception.snr) },
+            Column("rssi", unit: "dBm") { .number($0.reception.rssi) },
+            Column("hops_away", heading: "hops") { $0.reception.hopsAway.map { .unsigned(UInt64($0)) } ?? .null },
+            Column("relay_node", isDetail: true) {
+                $0.reception.relayNode == 0 ? .null : .unsigned(UInt64($0.reception.relayNode))
+            },
+            Column("is_via_mqtt", isDetail: true) { .bool($0.reception.isViaMQTT) },
         ]
     }
 }

@@ -60,7 +60,7 @@ extension ExportCommand {
 
     /// The rows of `packets`: each packet once, the newest first.
     func exportPackets(_ ledger: Ledger) throws {
-        try write(PacketRow.columns(by: by), ledger, PacketRow.tableColumns, total: total(ledger)) { write in
+        try write(PacketRow.packetColumns(by: by), ledger, PacketRow.tableColumns, total: total(ledger)) { write in
             try forEachPacket(ledger, write)
         }
     }
@@ -75,7 +75,7 @@ extension ExportCommand {
     }
 
     private func total(_ ledger: Ledger) throws -> UInt64? {
-        guard times.since == nil, times.until == nil else { return nil }
+        guard ProgressBar.isShown, times.since == nil, times.until == nil else { return nil }
         return try ledger.packetCount(selection(ledger), within: .milliseconds(20))
     }
 
@@ -135,7 +135,7 @@ extension ReceptionRecord {
             Column("packet") { .unsigned($0.packet.firstSequence) },
             Column("from") { .text(NodeID.text($0.packet.from)) },
             Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
-        ] + PacketReception.columns.map { $0.of(\.reception) } + [
+        ] + receptionColumns + [
             Column("source", canCut: true) { .text(EventRows.name($0.reception.source, in: names)) }
         ]
     }

@@ -212,6 +212,8 @@ struct ExportCommand: AsyncParsableCommand {
     ) throws {
         let tableFormat = TableFormat(rawValue: format.rawValue)
         let columns = tableFormat == nil || !conditions.isEmpty ? try columns() : []
+        let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
+        let others = others + (try GenericCell.furtherColumns(Row.self, in: ledger, named: named))
         let rows = try rows(columns + others, ledger, total: total)
         if let format = tableFormat {
             let columns = try names.map { try typed(TableContext(ledger)).named($0) } ?? typed(TableContext(ledger))
@@ -229,8 +231,10 @@ struct ExportCommand: AsyncParsableCommand {
             try table.finish()
             return output.flush()
         }
-        let shown = try names.map { try columns.named(list: $0) } ?? columns
+        let shown = try names.map { try (columns + others).named(list: $0) } ?? columns
         let writer = RowWriter(shown, format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
+        if conditions.isEmpty { writer.printBehind() }
+        defer { writer.flush() }  // also what comes before an error
         try body { row in
             if rows.takes(row) { writer.write(row) }
             return rows.goesOn

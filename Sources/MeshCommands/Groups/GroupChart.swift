@@ -1,4 +1,4 @@
-/// Draws groups of rows for a terminal: one series over time as a line, several as a line of blocks each, others as bars.
+/// Draws groups of rows for a terminal: one series over time as a line, several as a line of blocks each, others as bars, with the share of each where they add up.
 struct GroupChart {
     private static let mostSeries = 30
     private static let height = 10
@@ -78,15 +78,24 @@ struct GroupChart {
 
     private func bars(_ series: [ChartSeries], _ data: ChartData) -> [String] {
         let values = series.map { $0.values[0] ?? 0 }
-        let texts = values.map(Self.number)
+        let all = data.isSum ? data.series.reduce(0) { $0 + max(0, $1.values[0] ?? 0) } : 0
+        let shares = all > 0 ? values.map { "  " + Self.right(Self.share($0 / all), in: 4) } : values.map { _ in "" }
+        let numbers = values.map(Self.number)
+        let most = numbers.map(\.count).max() ?? 0
+        let texts = zip(numbers, shares).map { Self.right($0, in: most) + $1 }
         let names = min(40, series.map { DisplayWidth.of($0.name) }.max() ?? 0)
         let digits = texts.map(\.count).max() ?? 0
-        let most = max(values.max() ?? 0, .leastNonzeroMagnitude)
+        let longest = max(values.max() ?? 0, .leastNonzeroMagnitude)
         let lines = series.indices.map { place in
-            let bar = Sparkline.bar(values[place] / most, width: max(10, width - names - digits - 4))
-            return Self.left(series[place].name, in: names) + "  " + Self.right(texts[place], in: digits) + "  " + bar
+            let bar = Sparkline.bar(values[place] / longest, width: max(10, width - names - digits - 4))
+            return Self.left(series[place].name, in: names) + "  " + texts[place] + "  " + bar
         }
         return [data.title] + lines
+    }
+
+    /// Of all that is counted, in whole percents.
+    private static func share(_ part: Double) -> String {
+        part > 0 && part < 0.005 ? "<1 %" : "\(Int((min(1, max(0, part)) * 100).rounded())) %"
     }
 
     private static func left(_ text: String, in width: Int) -> String {

@@ -135,6 +135,8 @@ struct ListRequest {
     ) throws {
         let writer = try options.output.writer(shown(columns), keepsOrder: options.columns != nil)
         let sort = try options.sort.map { try columns.named($0) }
+        if sort == nil, options.conditions.isEmpty { writer.printBehind() }
+        defer { writer.flush() }  // also what comes before an error
         let tellsMore = isTable && options.page.limit != nil && (hasUsualLimit || writer.isOnTerminal)
         var page = RowPage(options.choosesRows ? options.page : nil, limit: options.page.limit, countsMore: tellsMore)
         guard page.left > 0 else { return writer.finish(emptyNote: emptyNote) }

@@ -32,7 +32,7 @@ struct PacketList: LiveList {
     var by = EventOrder.Clock.heard
 
     func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
-        let columns = PacketRow.columns(by: by).map { $0.of(\LivePacket.packet) }
+        let columns = LivePacket.packetColumns(by: by)
         guard request.options.mentions("content") else { return columns }
         return columns + [try LivePacket.storedContentColumn(request.ledger)]
     }

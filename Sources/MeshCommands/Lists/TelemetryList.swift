@@ -33,7 +33,9 @@ struct TelemetryList: RowList {
 
     /// A table has the metrics in its rows, and those that are asked about: a kind has up to thirty, a node measures only a few.
     func columns(_ request: ListRequest) throws -> [Column<TelemetryRow>] {
-        guard let kind else { return try request.ledger.telemetryColumns(of: nil) + Self.metrics(request.options.mentions) }
+        guard let kind else {
+            return try request.ledger.telemetryColumns(of: nil) + TelemetryRow.metrics(request.options.mentions)
+        }
         guard request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
             return try request.ledger.telemetryColumns(of: kind)
         }
@@ -42,16 +44,6 @@ struct TelemetryList: RowList {
             for entry in row.values { shown.insert(entry.field.number) }
         }
         return try request.ledger.telemetryColumns(of: kind, only: shown)
-    }
-
-    /// A column for each metric that is asked for, of any kind.
-    private static func metrics(_ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
-        let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
-        return names.filter(isWanted).map { name in
-            Column<TelemetryRow>(name, isDetail: true) { row in
-                row.values.first { $0.field.name == name }?.value.cell ?? .null
-            }
-        }
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void) throws {

@@ -12,12 +12,12 @@ extension CellValue {
 
     func appendJSON(to text: inout [UInt8]) {
         switch self {
-        case .null: text += "null".utf8
-        case .bool(let value): text += (value ? "true" : "false").utf8
-        case .integer(let value): value < 0 ? text += String(value).utf8 : text.append(decimal: UInt64(value))
+        case .null: text.append(ascii: "null")
+        case .bool(let value): text.append(ascii: value ? "true" : "false")
+        case .integer(let value): text.append(decimal: value)
         case .unsigned(let value): text.append(decimal: value)
-        case .double(let value): text += (value.isFinite ? value.description : "null").utf8
-        case .float(let value): text += (value.isFinite ? value.description : "null").utf8
+        case .double(let value): value.isFinite ? text.append(bytesOf: value.description) : text.append(ascii: "null")
+        case .float(let value): value.isFinite ? text.append(bytesOf: value.description) : text.append(ascii: "null")
         case .text(let value): Self.append(quoted: value, to: &text)
         case .instant(let time):
             text.append(UInt8(ascii: "\""))
@@ -25,7 +25,7 @@ extension CellValue {
             text.append(UInt8(ascii: "\""))
         case .second(let time):
             text.append(UInt8(ascii: "\""))
-            text += TimeText.iso(time).utf8
+            ISO8601.append(seconds: time, to: &text)
             text.append(UInt8(ascii: "\""))
         case .list(let values):
             text.append(UInt8(ascii: "["))
@@ -50,17 +50,27 @@ extension CellValue {
     func appendCSV(to text: inout [UInt8]) {
         switch self {
         case .null: break
+        case .integer(let value): text.append(decimal: value)
         case .unsigned(let value): text.append(decimal: value)
+        case .double(let value): text.append(bytesOf: value.description)
+        case .float(let value): text.append(bytesOf: value.description)
         case .instant(let time): ISO8601.append(microseconds: time.microseconds, to: &text)
-        case .second(let time): text += TimeText.iso(time).utf8
-        case .bool(let value): text += (value ? "true" : "false").utf8
+        case .second(let time): ISO8601.append(seconds: time, to: &text)
+        case .bool(let value): text.append(ascii: value ? "true" : "false")
         case .text(let value): if unsafe !text.append(value, where: CSVText.isPlain) { text += CSVText.field(self).utf8 }
         case .list(let values) where values.allSatisfy(\.isPlainText):
             for (index, value) in values.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: " ")) }
                 value.appendCSV(to: &text)
             }
-        default: text += CSVText.field(self).utf8
+        case .list: text += CSVText.field(self).utf8
+        case .object:
+            let start = text.count
+            appendJSON(to: &text)
+            if !text.quote(from: start) {
+                text.removeSubrange(start...)
+                text += CSVText.field(self).utf8
+            }
         }
     }
 
@@ -97,6 +107,46 @@ extension [UInt8] {
             unsafe append(contentsOf: bytes)
             return true
         }
+    }
+
+    /// Makes a field of CSV of what is from there to the end, and begins with no sign of a formula.
+    /// - Returns: whether that was done: only where it is of ASCII's printable letters.
+    fileprivate mutating func quote(from start: Int) -> Bool {
+        var (quotes, needsQuotes) = (0, false)
+        for index in start..<count {
+            let byte = self[index]
+            guard byte >= 0x20, byte < 0x7f else { return false }
+            if byte == UInt8(ascii: "\"") { quotes += 1 }
+            needsQuotes = needsQuotes || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",")
+        }
+        guard needsQuotes else { return true }
+        var (from, to) = (count - 1, count + quotes)
+        append(contentsOf: repeatElement(UInt8(ascii: "\""), count: quotes + 2))
+        while from >= start {
+            self[to] = self[from]
+            to -= 1
+            if self[from] == UInt8(ascii: "\"") {
+                self[to] = UInt8(ascii: "\"")
+                to -= 1
+            }
+            from -= 1
+        }
+        self[start] = UInt8(ascii: "\"")
+        return true
+    }
+
+    fileprivate mutating func append(ascii text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func append(bytesOf text: String) {
+        var text = text
+        text.withUTF8 { unsafe append(contentsOf: $0) }
+    }
+
+    mutating func append(decimal number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        append(decimal: number.magnitude)
     }
 
     mutating func append(decimal number: UInt64) {

@@ -67,8 +67,8 @@ extension CellValue {
     /// For tables: a fraction with at most so many digits.
     func rounded(_ digits: Int) -> String {
         switch self {
-        case .double(let value): String(format: "%.\(digits)f", value)
-        case .float(let value): String(format: "%.\(digits)f", value)
+        case .double(let value): Self.fixed(value, digits)
+        case .float(let value): Self.fixed(Double(value), digits)
         default: plain
         }
     }
@@ -85,11 +85,21 @@ extension CellValue {
         }
     }
 
+    /// As C prints it: the greatest number has 309 digits before the point.
+    private static func fixed(_ value: Double, _ digits: Int) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 352) { room in
+            let count = unsafe withVaList([Int32(digits), value]) { unsafe vsnprintf(room.baseAddress, room.count, "%.*f", $0) }
+            let bytes = unsafe UnsafeRawBufferPointer(
+                rebasing: UnsafeRawBufferPointer(room)[..<max(0, min(Int(count), room.count - 1))])
+            return unsafe String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     /// At most so many digits after the point; of small numbers more.
     private static func short(_ value: Double, _ most: Int) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return value.description }
         let digits = value != 0 && abs(value) < 0.01 ? max(5, most) : most
-        var text = String(format: "%.\(digits)f", value)
+        var text = fixed(value, digits)
         while text.last == "0" { text.removeLast() }
         if text.last == "." { text.removeLast() }
         return text == "-0" ? "0" : text

@@ -47,6 +47,16 @@ struct Column<Row> {
         return "\(title.hasSuffix(spelled) ? String(title.dropLast(spelled.count)) : title) \(unit)"
     }
 
+    /// A column of an enumeration. Its names are made once: the name of a case is looked up in the program's metadata.
+    init<Case: CaseIterable & RawRepresentable>(
+        cases name: String, heading: String? = nil, isDetail: Bool = false, _ value: @escaping (Row) -> Case
+    ) where Case.RawValue == UInt8 {
+        var names = [CellValue](repeating: .null, count: Int(UInt8.max) + 1)
+        for known in Case.allCases { names[Int(known.rawValue)] = .text("\(known)") }
+        self.init(name, heading: heading, isDetail: isDetail) { names[Int(value($0).rawValue)] }
+        self.names = .cases(Case.self)
+    }
+
     /// The same column, of which all names are known: conditions that name another are refused.
     func named(_ names: KnownNames?) -> Column {
         var column = self

@@ -2,7 +2,10 @@ import ProtobufWire
 
 /// How many columns of a terminal a text takes, and how to make any text safe to show there.
 enum DisplayWidth {
-    static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
+    static func of(_ text: String) -> Int { isPlain(text) ? text.utf8.count : text.reduce(0) { $0 + of($1) } }
+
+    /// Whether it is of ASCII's printable letters, as most texts are.
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
 
     /// For what is displayed as one character: emoji sequences and flags take two, combining marks take none.
     static func of(_ character: Character) -> Int {
@@ -29,7 +32,7 @@ enum DisplayWidth {
 
     /// Control and invisible characters as `\u{1b}`, so that a node's name cannot steer the terminal, and names that differ look different.
     static func safe(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
-        guard text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) }) else { return text }
+        guard !isPlain(text), text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) }) else { return text }
         var safe = ""
         for scalar in text.unicodeScalars {
             if scalar.isControl || isHidden(scalar), !kept.contains(scalar) {

@@ -44,6 +44,14 @@ enum GenericCell {
         return try (row as? any ShownRow.Type).flatMap { try shown($0) }
     }
 
+    /// Columns of lists that the rows do not have themselves: the metrics of telemetry that are named, and what nodes reported last.
+    static func furtherColumns<Row>(_ row: Row.Type, in ledger: Ledger, named names: [String]) throws -> [Column<Row>] {
+        let wanted = Set(names.map(plain))
+        guard !wanted.isEmpty else { return [] }
+        if row is TelemetryRow.Type { return TelemetryRow.metrics { wanted.contains(plain($0)) } as? [Column<Row>] ?? [] }
+        return row is NodeRow.Type ? try ReportedNode.lookups(in: ledger) as? [Column<Row>] ?? [] : []
+    }
+
     /// Those of lists and exports, then all other properties.
     static func allColumns<Row: QueryRow>(_ row: Row.Type, in ledger: Ledger) throws -> [Column<Row>] {
         let shown = try shownColumns(row, in: ledger) ?? []

@@ -10,8 +10,11 @@ final class ProgressBar: Sendable {
     }
 
     private let title: String
-    private let isTerminal = isatty(2) == 1
+    private let isTerminal = isShown
     private let state = Mutex(State())
+
+    /// Whether anybody sees it.
+    static var isShown: Bool { isatty(2) == 1 }
 
     init(_ title: String) { self.title = title }
 

@@ -18,9 +18,11 @@ struct TableStyle {
 /// Prints rows one after the other in constant memory: a table finds its widths in the first 200 rows.
 final class RowWriter<Row> {
     private static var rowsForWidths: Int { 200 }
+    private static var rowsOfPart: Int { 512 }
 
     private let columns: [Column<Row>]
     private let shownColumns: [Column<Row>]
+    private let digits: [Int]
     private let format: OutputFormat
     let style: TableStyle
     private let output: StandardOutput
@@ -34,6 +36,9 @@ final class RowWriter<Row> {
     private var isNumeric: [Bool]
     private var layout: TableLayout?
     private(set) var count = 0
+    /// Where rows are printed by another thread: those that it does not have yet.
+    private var rows: [Row] = []
+    private var behind: WorkBehind?
 
     init(_ columns: [Column<Row>], format: OutputFormat, output: StandardOutput, style: TableStyle = TableStyle()) {
         self.columns = columns
@@ -42,6 +47,7 @@ final class RowWriter<Row> {
         self.output = output
         let shown = columns.filter { !$0.isDetail }
         shownColumns = style.keepsOrder ? shown : shown.filter { !$0.isText } + shown.filter(\.isText)
+        digits = shownColumns.map(\.digits)
         isNumeric = Array(repeating: true, count: shownColumns.count)
         values = columns.map(\.value)
         memberStarts = columns.enumerated().map { index, column in
@@ -51,16 +57,43 @@ final class RowWriter<Row> {
         if format == .json { output.write("[") }
     }
 
+    /// Rows for programs are printed by another thread, while the caller's finds the next ones. Nothing else may use the columns meanwhile.
+    func printBehind() { if format != .table, !output.isTerminal { behind = WorkBehind() } }
+
     func write(_ row: Row) {
         count += 1
+        if format == .table { return addToTable(row) }
+        guard behind != nil, count > Self.rowsForWidths else {
+            put(row, isFirst: count == 1)
+            // A program that reads it gets the first row at once.
+            if count == 1, !output.isTerminal { output.flush() }
+            return
+        }
+        rows.append(row)
+        if rows.count == Self.rowsOfPart { handOver() }
+    }
+
+    private func put(_ row: Row, isFirst: Bool) {
         switch format {
-        case .table: addToTable(row)
+        case .table: break
         case .csv: writeCSV { text, index in values[index](row).appendCSV(to: &text) }
         case .jsonl: writeObject(row, before: "")
-        case .json: writeObject(row, before: count == 1 ? "\n" : ",\n")
+        case .json: writeObject(row, before: isFirst ? "\n" : ",\n")
         }
-        // A program that reads it gets the first row at once.
-        if count == 1, format != .table, !output.isTerminal { output.flush() }
+    }
+
+    private func handOver() {
+        guard let behind, !rows.isEmpty else { return }
+        let part = rows
+        rows = []
+        rows.reserveCapacity(Self.rowsOfPart)
+        behind.add { for row in part { self.put(row, isFirst: false) } }
+    }
+
+    /// Waits until all rows are printed.
+    private func settle() {
+        handOver()
+        behind?.wait()
     }
 
     /// Begins a table whose rows are printed as they come, as wide as these would be.
@@ -82,13 +115,17 @@ final class RowWriter<Row> {
     func replaces(_ bar: ProgressBar) { output.bar = bar }
 
     /// Passes on what was written.
-    func flush() { output.flush() }
+    func flush() {
+        settle()
+        output.flush()
+    }
 
     /// Writes the last rows, and the end of the format.
     /// - Parameters:
     ///   - emptyNote: what is said where there are no rows; nil for nothing.
     ///   - more: what is said after a table of some of the rows.
     func finish(emptyNote: String? = "nothing found", more: String? = nil) {
+        settle()
         switch format {
         case .table:
             if count == 0, let emptyNote { StandardOutput.error(emptyNote) }
@@ -154,10 +191,10 @@ final class RowWriter<Row> {
     }
 
     private func cells(_ row: Row) -> [String] {
-        shownColumns.enumerated().map { index, column in
-            let value = column.value(row)
+        shownColumns.indices.map { index in
+            let value = shownColumns[index].value(row)
             if !value.isNumber && value != .null { isNumeric[index] = false }
-            return DisplayWidth.safe(column.shown?(row) ?? value.table(style.zone, digits: column.digits))
+            return DisplayWidth.safe(shownColumns[index].shown?(row) ?? value.table(style.zone, digits: digits[index]))
         }
     }
 

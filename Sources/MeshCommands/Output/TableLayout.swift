@@ -13,10 +13,10 @@ struct TableLayout {
     private let isText: [Bool]
     private let isMinor: [Bool]
     private let isBounded: Bool
-    private var isShown: [Bool]
+    private var shown: [Int]
 
     /// How many columns were left out.
-    var hiddenCount: Int { isShown.count { !$0 } }
+    var hiddenCount: Int { widths.count - shown.count }
 
     /// - Parameters:
     ///   - isText: the columns that are wrapped; nil for none.
@@ -31,7 +31,7 @@ struct TableLayout {
         self.isMinor = isMinor ?? headings.map { _ in false }
         isBounded = width != nil
         widths = headings.map(DisplayWidth.of)
-        isShown = headings.map { _ in true }
+        shown = Array(headings.indices)
         for row in rows {
             for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
         }
@@ -41,15 +41,15 @@ struct TableLayout {
     private mutating func fit(_ width: Int) {
         let (isText, canCut) = (isText, canCut)
         while total > width, narrow(where: { isText[$0] && $1 > max(Self.shortestText, width / 3) }) {}
-        while total > width, let minor = shown.last(where: { isMinor[$0] }) { isShown[minor] = false }
+        while total > width, let minor = shown.last(where: { isMinor[$0] }) { hide(minor) }
         while total > width, narrow(where: { canCut[$0] && !isText[$0] && $1 > Self.shortestCut }) {}
         while total > width, narrow(where: { isText[$0] && $1 > Self.shortestText }) {}
         while total > width, shown.count > 1 {
             if narrow(where: { isText[$0] && $1 > Self.shortestCut * 2 }) { continue }
             if let last = shown.last(where: { !isText[$0] && $0 != shown.first }) {
-                isShown[last] = false
+                hide(last)
             } else if !narrow(where: { isText[$0] && $1 > Self.shortestCut }), let last = shown.last {
-                isShown[last] = false
+                hide(last)
             }
         }
         // What is left is for the last text, which may be longer in later rows; else what was left out makes room for the last name.
@@ -58,7 +58,7 @@ struct TableLayout {
         if hiddenCount > 0 || isText[taker] && taker == shown.last { widths[taker] += spare }
     }
 
-    private var shown: [Int] { widths.indices.filter { isShown[$0] } }
+    private mutating func hide(_ column: Int) { shown.removeAll { $0 == column } }
 
     private var total: Int { shown.reduce(0) { $0 + widths[$1] } + Self.space * (shown.count - 1) }
 
@@ -71,8 +71,8 @@ struct TableLayout {
 
     /// A row; several lines where a text is wrapped.
     func line(_ cells: [String]) -> String {
+        guard isBounded else { return line { cells[$0] } }
         let parts = cells.enumerated().map { index, cell in
-            guard isBounded, isShown[index] else { return [cell] }
             if isText[index] { return DisplayWidth.wrapped(cell, to: widths[index]) }
             return [canCut[index] ? DisplayWidth.cut(cell, to: widths[index]) : cell]
         }
@@ -84,11 +84,15 @@ struct TableLayout {
 
     private func line(_ cell: (Int) -> String) -> String {
         var line = ""
-        for index in shown {
+        for (place, index) in shown.enumerated() {
             let text = cell(index)
-            let space = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(text)))
-            if index != shown.first { line += "  " }
-            line += isNumeric[index] ? space + text : index == shown.last ? text : text + space
+            let isLast = place == shown.count - 1
+            if place > 0 { line += "  " }
+            if !isNumeric[index] { line += text }
+            if isNumeric[index] || !isLast {
+                line += String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(text)))
+            }
+            if isNumeric[index] { line += text }
         }
         return line
     }

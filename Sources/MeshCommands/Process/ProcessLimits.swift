@@ -42,7 +42,13 @@ enum ProcessLimits {
 
     /// How many files were open when the process started.
     private static func openCount(below limit: rlim_t) -> rlim_t {
-        rlim_t((0..<Int32(min(limit, 4_096))).count { fcntl($0, F_GETFD) >= 0 })
+        guard let folder = unsafe opendir("/proc/self/fd") else {
+            return rlim_t((0..<Int32(min(limit, 4_096))).count { fcntl($0, F_GETFD) >= 0 })
+        }
+        defer { unsafe closedir(folder) }
+        var count: rlim_t = 0
+        while unsafe readdir(folder) != nil { count += 1 }
+        return count - min(count, 3)  // the folder itself, its parent, and what reads it
     }
 
     private static func get(_ resource: __rlimit_resource) -> rlimit {

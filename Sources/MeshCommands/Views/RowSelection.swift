@@ -28,7 +28,11 @@ struct RowSelection: ParsableArguments {
         _ rows: Row.Type, in ledger: Ledger
     ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool], check: () throws -> Void) {
         var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
-        let listed = conditions.isEmpty ? [] : try GenericCell.shownColumns(rows, in: ledger) ?? []
+        let listed =
+            conditions.isEmpty
+            ? []
+            : try (GenericCell.shownColumns(rows, in: ledger) ?? [])
+                + GenericCell.furtherColumns(rows, in: ledger, named: conditions.map(\.column))
         var others: [RowTests<Row>] = []
         for condition in conditions {
             let wanted = GenericCell.plain(condition.column)

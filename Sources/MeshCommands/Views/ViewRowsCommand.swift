@@ -74,12 +74,14 @@ struct ViewRowsCommand: AsyncParsableCommand {
         let columns =
             raw || !also.isEmpty
             ? GenericCell.columns(of: Row.columns, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
-        let shown = try names.map { try columns.named(list: $0) } ?? columns
+        let named = (names ?? "").split(separator: ",").map(String.init) + (sort.map { [$0] } ?? [])
+        let all = columns + (raw || !also.isEmpty ? [] : try GenericCell.furtherColumns(rows, in: ledger, named: named))
+        let shown = try names.map { try all.named(list: $0) } ?? columns
         var (descriptor, filters, check) = try selection.query(rows, in: ledger)
         descriptor.includesArchived = archived
         let order =
             sort.map { sort in Row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(sort) } } ?? Row.columns.first
-        let sortedHere = try order == nil && sort != nil ? columns.named(sort ?? "") : nil
+        let sortedHere = try order == nil && sort != nil ? all.named(sort ?? "") : nil
         if let order, sort != nil || reverse {
             guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {
                 throw CommandError(.usage, "the rows of \(Row.view) cannot be sorted by \(order.name)")

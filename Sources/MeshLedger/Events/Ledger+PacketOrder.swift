@@ -21,13 +21,17 @@ extension Ledger {
         defer { ahead.drop() }
         /// Passes packets on; some that waited are read once more.
         func pass(_ packets: [OrderedPacket]) throws -> Bool {
-            var rows = packets.map(\.row)
-            let dropped = rows.indices.filter { rows[$0] == nil }
-            if !dropped.isEmpty {
-                let found = dropped.map { packets[$0].found }
-                for (index, row) in zip(dropped, try readers.with { try $0.rows(found, finder.channels) }) { rows[index] = row }
+            let dropped = packets.filter { $0.row == nil }.map(\.found)
+            let again = dropped.isEmpty ? [] : try readers.with { try $0.rows(dropped, finder.channels) }
+            var next = 0
+            for packet in packets {
+                var row = packet.row
+                if row == nil {
+                    row = again[next]
+                    next += 1
+                }
+                if let row { guard try visitor(row) else { return false } }
             }
-            for case .some(let row) in rows { guard try visitor(row) else { return false } }
             return true
         }
         func passAll(above bound: Int64?) throws -> Bool {
@@ -51,12 +55,12 @@ extension Ledger {
                 continue
             }
             for packet in packets { run.append((OrderPlace(time: packet.time, sequence: packet.sequence(order)), packet)) }
-            if order.clock == .arrival { for index in run.indices.suffix(packets.count) { run[index].item.row = nil } }
+            if order.clock == .arrival { for index in run.indices.suffix(packets.count) { run[index].item.dropRow() } }
             guard let bound else { continue }
             open.add(run.reversed())
             run.removeAll(keepingCapacity: true)
             guard try passAll(above: bound) else { return }
-            if open.count > 32_768 { open.update { $0.row = nil } }
+            if open.count > 32_768 { open.update { $0.dropRow() } }
         }
         open.add(run.reversed())
         _ = try passAll(above: nil)
@@ -64,12 +68,27 @@ extension Ledger {
 
     /// How many packets a selection has; nil if counting would take longer than that.
     package func packetCount(_ selection: EventSelection?, within time: Duration) throws -> UInt64? {
+        if selection ?? EventSelection() == EventSelection(), let count = try markedPacketCount() { return count }
         let end = ContinuousClock.now + time
         var finder = try PacketFinder(self, EventOrder(by: .arrival, selection))
         var count: UInt64 = 0
         while let part = try finder.next() {
             count += UInt64(part.packets.count)
             if ContinuousClock.now > end { return nil }
+        }
+        return count
+    }
+
+    /// How many packets there are, by the index's marks of their first receptions; nil where some of them may be dropped, or are not of a packet.
+    private func markedPacketCount() throws -> UInt64? {
+        let (store, last) = try packetIndex()
+        let head = try store.checkpoint().sequence
+        guard head > 0, last >= head, log.first.rawValue == 1 else { return nil }
+        var count: UInt64 = 0
+        for number in 0...PacketBlock.number(of: head) {
+            guard let block = try block(number, of: store) else { continue }
+            guard let packets = block.layout.packetCount(in: block.value.rawSpan) else { return nil }
+            count += UInt64(packets)
         }
         return count
     }
@@ -115,10 +134,27 @@ extension PacketRow {
 
 /// A packet that waits for its turn.
 private struct OrderedPacket: Sendable {
-    let found: PacketWalk.Found
+    /// Shared by the copies of a packet, which is sorted and passed on several times.
+    private final class Content: Sendable {
+        let found: PacketWalk.Found
+        let row: PacketRow?
+
+        init(_ found: PacketWalk.Found, _ row: PacketRow?) { (self.found, self.row) = (found, row) }
+    }
+
+    private var content: Content
     let time: Int64
+
+    init(_ found: PacketWalk.Found, time: Int64, _ row: PacketRow) {
+        content = Content(found, row)
+        self.time = time
+    }
+
+    var found: PacketWalk.Found { content.found }
     /// Nil if too many wait.
-    var row: PacketRow?
+    var row: PacketRow? { content.row }
+
+    mutating func dropRow() { if content.row != nil { content = Content(content.found, nil) } }
 
     func sequence(_ order: EventOrder) -> UInt64 { order.place(found.receptions[0].sequence) }
 }
@@ -133,7 +169,7 @@ extension PacketReader {
             }
             // The order of arrival is that of the log, whatever the clock did.
             let place = order.clock == .heard ? order.place(time) : 0
-            return OrderedPacket(found: packet, time: place, row: row)
+            return OrderedPacket(packet, time: place, row)
         }
     }
 }
@@ -153,9 +189,8 @@ private struct PacketFinder {
     private let store: ViewStore
     private let blocks: HeardBlocks?
     private var walk: PacketWalk
-    /// From the newest to the oldest.
-    private var numbers: ReversedCollection<ClosedRange<UInt64>>.Iterator
-    private var oldest: UInt64
+    /// The newest one last.
+    private var numbers: [UInt64] = []
     private var isFinished = false
     private var parts: [Part] = []
     /// For each block, the bound of all that are older.
@@ -174,13 +209,11 @@ private struct PacketFinder {
         }
         walk = PacketWalk(order.selection ?? EventSelection(), min(lower, upper)...max(upper, 1))
         guard lower <= upper else {
-            numbers = (UInt64(0)...0).reversed().makeIterator()
-            oldest = 0
             isFinished = true
             return
         }
         let newest = PacketBlock.number(of: upper)
-        oldest = PacketBlock.number(of: lower)
+        var oldest = PacketBlock.number(of: lower)
         if let blocks {
             var bound = Int64.min
             for number in oldest...newest {
@@ -192,7 +225,12 @@ private struct PacketFinder {
                 oldest = (oldest...newest).first { blocks.span($0).upperBound >= since } ?? newest
             }
         }
-        numbers = (oldest...newest).reversed().makeIterator()
+        numbers = Array(oldest...newest)
+        if let id = order.selection?.packetID {
+            // All receptions of a packet have its id.
+            let found = Set(try ledger.sequences(of: EventSelection(packetID: id)).map { PacketBlock.number(of: $0.rawValue) })
+            numbers.removeAll { !found.contains($0) }
+        }
     }
 
     var channels: [String] { walk.channels }
@@ -201,7 +239,7 @@ private struct PacketFinder {
         while true {
             if let part = parts.popLast() { return part }
             guard !isFinished else { return nil }
-            if let number = numbers.next() {
+            if let number = numbers.popLast() {
                 let found = try ledger.block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
                 split(found, bound: bounds[number])
             } else {

@@ -125,45 +125,90 @@ private struct SeriesReader<Row: ClockedRow> {
     /// Visits the rows of all series in the order of their times.
     func merge(_ prefixes: [[UInt8]], _ visitor: (Row) -> Void) throws(LedgerError) {
         var page = Page(query)
+        guard !page.isFull else { return }
         var heads: [Head] = []
-        for prefix in prefixes where !page.isFull {
-            if let head = try head(of: prefix, size: 1, after: nil) { heads.append(head) }
-        }
-        heads.sort { precedes($1.row, $0.row, query) }
-        while !page.isFull, var head = heads.popLast() {
-            if page.takes() { visitor(head.row) }
-            if head.rest.isEmpty {
-                let size = min(head.size * 2, Self.largestPiece)
-                guard let next = try self.head(of: head.prefix, size: size, after: head.row) else { continue }
-                head = next
-            } else {
-                head.row = head.rest.removeFirst()
+        if ledger.past == nil, isArchived == nil {
+            heads = try firstHeads(prefixes)
+        } else {
+            for prefix in prefixes {
+                var head = Head(prefix: prefix)
+                if try fill(&head) { heads.append(head) }
             }
-            heads.insert(head, at: place(of: head.row, in: heads))
+        }
+        heads.sort { precedes($1, $0) }
+        while !page.isFull, var head = heads.popLast() {
+            let place = (head.time, head.sequence)
+            if head.rows.isEmpty, try !fill(&head) { continue }
+            // Another row may have become the first one since.
+            if place == (head.time, head.sequence) {
+                let row = head.rows.removeFirst()
+                if page.takes() { visitor(row) }
+                head.last = row
+                if let next = head.rows.first {
+                    (head.time, head.sequence) = (next.time, next.sequence)
+                } else if try !fill(&head) {
+                    continue
+                }
+            }
+            heads.insert(head, at: self.place(of: head, in: heads))
         }
     }
 
-    /// The next row of a series, and the rows read with it.
+    /// The place of the next row of a series, and the rows that have been read.
     private struct Head {
         let prefix: [UInt8]
-        let size: Int
-        var row: Row
-        var rest: ArraySlice<Row>
+        var time: UInt32 = 0
+        var sequence: UInt64 = 0
+        var rows: ArraySlice<Row> = []
+        var last: Row?
+        var size = 1
     }
 
-    private func head(of prefix: [UInt8], size: Int, after last: Row?) throws(LedgerError) -> Head? {
-        let rows = try piece(of: prefix, query, after: last, limit: size)
-        return rows.first.map { Head(prefix: prefix, size: size, row: $0, rest: rows.dropFirst()) }
+    /// Reads the next rows. False if there are none.
+    private func fill(_ head: inout Head) throws(LedgerError) -> Bool {
+        head.rows = try piece(of: head.prefix, query, after: head.last, limit: head.size)[...]
+        head.size = min(head.size * 2, Self.largestPiece)
+        guard let next = head.rows.first else { return false }
+        (head.time, head.sequence) = (next.time, next.sequence)
+        return true
     }
 
-    /// Where a row belongs among the heads, the last of which is next.
-    private func place(of row: Row, in heads: [Head]) -> Int {
+    /// Where the series begin in the order, by their keys: a short list decodes few rows.
+    private func firstHeads(_ prefixes: [[UInt8]]) throws(LedgerError) -> [Head] {
+        guard let seconds = query.seconds else { return [] }
+        do throws(StorageError) {
+            var heads: [Head] = []
+            let transaction = try today.environment.beginRead()
+            var cursor = try transaction.cursor(today.table(Row.table))
+            for prefix in prefixes {
+                let isThere =
+                    query.newestFirst
+                    ? try cursor.seek(atOrBefore: (prefix + bigEndian(seconds.upperBound) + bigEndian(UInt64.max)).rawSpan)
+                    : try cursor.seek(atOrAfter: (prefix + bigEndian(seconds.lowerBound) + bigEndian(UInt64.min)).rawSpan)
+                guard isThere, cursor.key.byteCount == prefix.count + 12, cursor.key.starts(with: prefix) else { continue }
+                let time = cursor.key.bigEndianUInt32(at: prefix.count)
+                guard seconds.contains(time) else { continue }
+                heads.append(Head(prefix: prefix, time: time, sequence: cursor.key.bigEndianUInt64(at: prefix.count + 4)))
+            }
+            return heads
+        } catch {
+            throw LedgerError(error, path: ledger.path)
+        }
+    }
+
+    /// Where a head belongs among the others, the last of which is next.
+    private func place(of head: Head, in heads: [Head]) -> Int {
         var (low, high) = (0, heads.count)
         while low < high {
             let middle = (low + high) / 2
-            if precedes(row, heads[middle].row, query) { low = middle + 1 } else { high = middle }
+            if precedes(head, heads[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    private func precedes(_ left: Head, _ right: Head) -> Bool {
+        let (first, second) = ((left.time, left.sequence), (right.time, right.sequence))
+        return query.newestFirst ? second < first : first < second
     }
 
     /// Rows of several nodes with one time come in the order of their events.

@@ -37,7 +37,7 @@ extension Ledger {
             var definition = ViewDefinition(
                 projection, rows: rows, versions: versions, makeState: makeState, keyring: fingerprint, clock: options.flushClock,
                 policy: options.flushPolicy)
-            if !options.keepsIndexes { definition.indexes = [] }
+            definition.isIndexed = options.keepsIndexes
             return definition
         }
         func define<View: LedgerView>(custom view: View.Type) -> ViewDefinition {

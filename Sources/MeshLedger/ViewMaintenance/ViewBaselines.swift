@@ -164,7 +164,7 @@ struct ViewBaselines: Sendable {
         defer { for store in stores { store.close() } }
         for definition in definitions {
             var bare = definition
-            bare.indexes = []  // derived from the rows: a view that begins with the baseline builds them
+            bare.isIndexed = false  // derived from the rows: a view that begins with the baseline builds them
             stores.append(try store(bare, at: folder.building + "/" + definition.name))
         }
         let members = zip(definitions, stores).map { (definition: $0, store: $1) }.sorted {

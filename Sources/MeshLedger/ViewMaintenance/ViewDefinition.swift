@@ -9,7 +9,8 @@ struct ViewDefinition: Sendable {
     var recipe: Recipe
     var rowTables: [String]
     var tables: [String]
-    var indexes: [IndexedTable]
+    /// Whether its rows have the declared indexes.
+    var isIndexed = true
     var oldestReadableVersion: UInt32
     /// From the first to the current one.
     var versions: [SchemaVersion]
@@ -27,6 +28,8 @@ struct ViewDefinition: Sendable {
     var replayBatch: @Sendable (_ into: ViewStore, _ batch: MeshBatch, _ after: EventSequence) throws -> Void
 
     var name: String { recipe.view }
+    /// Made where they are asked for: the layouts of all rows take a program that only reads longer than to open the views.
+    var indexes: [IndexedTable] { isIndexed ? rows.flatMap { $0.indexedTables } : [] }
     var schema: StoredSchema {
         StoredSchema(version: recipe.version, layout: rows.map { $0.layout }.joined(separator: "\n"))
     }
@@ -44,7 +47,6 @@ struct ViewDefinition: Sendable {
         rowTables = projection.rowTables
         oldestReadableVersion = projection.oldestReadableVersion
         tables = projection.rowTables + projection.stateTables
-        indexes = rows.flatMap { $0.indexedTables }
         start = { store in try Projector(projection, store: store, clock: clock, policy: policy) }
         replay = { store, stage, last, halts, atHalt in
             try Replay.run(projection, into: store, by: stage, through: last, halts: halts, atHalt: atHalt)

@@ -89,6 +89,17 @@ package struct PacketBlockLayout: Sendable {
             rawValue: UInt8(truncatingIfNeeded: flags.number(index, in: bytes)) | (moreFlags.isEmpty ? 0 : moreFlags[index]))
     }
 
+    /// How many packets begin in the block; nil where the first receptions may be of what is none.
+    package func packetCount(in bytes: RawSpan) -> Int? {
+        guard !kinds.contains(where: { $0.flags.contains(.isBroken) }) else { return nil }
+        let firsts: UInt64 = 0x5555_5555_5555_5555
+        return stride(from: 0, to: eventCount, by: 32).reduce(0) { count, index in
+            let word = bytes.littleEndian64(uncheckedAt: flags.start &+ index / 4)
+            let left = eventCount - index
+            return count + (word & firsts & (left < 32 ? (1 << UInt64(2 * left)) - 1 : .max)).nonzeroBitCount
+        }
+    }
+
     @inline(__always)
     func node(_ place: Int, in bytes: RawSpan) -> UInt32 { bytes.littleEndian32(uncheckedAt: nodes &+ place &* 4) }
 

@@ -1,3 +1,4 @@
+import FlatCollections
 import ProtobufWire
 
 /// Collects the receptions of packets on the way from the newest event to the oldest.
@@ -47,27 +48,48 @@ package struct PacketWalk {
     /// The wanted packets that begin in a block, the newest first.
     package mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
         let first = block * PacketBlock.eventCount + 1 + UInt64(layout.skipped)
-        let wanted = selection.map { Set(layout.find($0, block: block, in: range, bytes)) }
+        var isWanted = [Bool](repeating: selection == nil, count: layout.eventCount)
+        if let selection {
+            for sequence in layout.find(selection, block: block, in: range, bytes) { isWanted[Int(sequence - first)] = true }
+        }
         let titles = layout.channels.map { place(ofChannel: $0.title) }
-        var entries = [Int32](repeating: 0, count: layout.eventCount)
-        layout.forEachEvent(in: bytes) { index, entry in entries[index] = Int32(entry) }
-        var groups: [Found] = []
-        for index in entries.indices.reversed() {
-            let sequence = first + UInt64(index)
-            let entry = Int(entries[index])
-            guard range.contains(sequence), entry < layout.entryCount else { continue }
-            let number = layout.kindColumn.number(entry, in: bytes)
-            guard number < layout.kinds.count else { continue }
-            let kind = layout.kinds[number]
-            guard kind.flags.contains(.hasPacket), !kind.flags.contains(.isBroken) else { continue }
-            let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
-            let packet = UInt64(sender) << 24 | UInt64(layout.mark(entry, in: bytes))
-            let flags = layout.eventFlags(index, in: bytes)
-            let reception = Reception(
-                sequence: sequence, port: kind.flags.contains(.isReadable) ? kind.port : nil,
+        let packets = BlockPackets(layout, first, range, open.keys, bytes)
+        func reception(_ index: Int) -> Reception {
+            let kind = layout.kinds[layout.kindColumn.number(Int(packets.entries[index]), in: bytes)]
+            return Reception(
+                sequence: first + UInt64(index), port: kind.flags.contains(.isReadable) ? kind.port : nil,
                 channel: kind.channel >= 0 ? titles[Int(kind.channel)] : -1)
-            let isWanted = wanted?.contains(sequence) ?? true
-            if let found = add(reception, of: packet, flags, isWanted) { groups.append(found) }
+        }
+        var groups: [Found] = []
+        // Of whole packets: the oldest event so far of each entry, and of each event the next newer one.
+        var oldest = [Int32](repeating: -1, count: layout.entryCount)
+        var newer = [Int32](repeating: -1, count: layout.eventCount)
+        for index in packets.entries.indices.reversed() where packets.entries[index] >= 0 {
+            let entry = Int(packets.entries[index])
+            let flags = layout.eventFlags(index, in: bytes)
+            guard packets.states[entry] == .whole else {
+                if let found = add(reception(index), of: packets.keys[entry], flags, isWanted[index]) { groups.append(found) }
+                continue
+            }
+            newer[index] = oldest[entry]
+            oldest[entry] = Int32(index)
+            guard flags.contains(.isFirstReception) else { continue }
+            oldest[entry] = -1
+            var (next, count, isWantedHere) = (index, 0, false)
+            while next >= 0 {
+                isWantedHere = isWantedHere || isWanted[next]
+                (next, count) = (Int(newer[next]), count + 1)
+            }
+            guard isWantedHere else { continue }
+            var receptions: [Reception] = []
+            receptions.reserveCapacity(count)
+            next = index
+            while next >= 0 {
+                if next == index || !layout.eventFlags(next, in: bytes).contains(.isRepeat) { receptions.append(reception(next)) }
+                next = Int(newer[next])
+            }
+            let sender = UInt32(truncatingIfNeeded: packets.keys[entry] >> 24)
+            groups.append(Found(sender: sender, receptions: receptions, hasTwin: false))
         }
         return groups
     }
@@ -118,5 +140,62 @@ package struct PacketWalk {
         channels.append(title)
         channelPlaces[title] = Int32(channels.count - 1)
         return Int32(channels.count - 1)
+    }
+}
+
+/// The entries of a block's events, and which of them are of packets that begin and end in it.
+private struct BlockPackets {
+    enum State {
+        case unseen
+        /// It holds none, or one that breaks the wire format.
+        case noPacket
+        /// All receptions of its packets are its events, since they begin in the block and no others have their senders and ids.
+        case whole
+        case shared
+    }
+
+    /// By event; -1 for one that is not in the range or holds no packet.
+    private(set) var entries: [Int32]
+    /// By entry: the sender, and part of the id.
+    private(set) var keys: [UInt64]
+    private(set) var states: [State]
+
+    /// - Parameter open: the packets that later blocks have receptions of.
+    init(
+        _ layout: PacketBlockLayout, _ first: UInt64, _ range: ClosedRange<UInt64>, _ open: some Sequence<UInt64>,
+        _ bytes: RawSpan
+    ) {
+        var entries = [Int32](repeating: -1, count: layout.eventCount)
+        var states = [State](repeating: .unseen, count: layout.entryCount)
+        var keys = [UInt64](repeating: 0, count: layout.entryCount)
+        let isPacket = layout.kinds.map { $0.flags.contains(.hasPacket) && !$0.flags.contains(.isBroken) }
+        layout.forEachEvent(in: bytes) { index, entry in
+            guard entry < layout.entryCount, range.contains(first + UInt64(index)) else { return }
+            let flags = layout.eventFlags(index, in: bytes)
+            if states[entry] == .unseen {
+                let kind = layout.kindColumn.number(entry, in: bytes)
+                if kind < isPacket.count, isPacket[kind] {
+                    states[entry] = flags.contains(.isFirstReception) ? .whole : .shared
+                } else {
+                    states[entry] = .noPacket
+                }
+            }
+            guard states[entry] != .noPacket else { return }
+            if flags.contains(.hasTwin) || flags.laterTwins > 0 { states[entry] = .shared }
+            entries[index] = Int32(entry)
+        }
+        var places = FlatMap(minimumCapacity: layout.entryCount)
+        for entry in states.indices where states[entry] == .whole || states[entry] == .shared {
+            let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
+            keys[entry] = UInt64(sender) << 24 | UInt64(layout.mark(entry, in: bytes))
+            if let other = places[keys[entry]] {
+                states[Int(other)] = .shared
+                states[entry] = .shared
+            } else {
+                places.set(keys[entry], Int32(entry))
+            }
+        }
+        for key in open { if let entry = places[key] { states[Int(entry)] = .shared } }
+        (self.entries, self.keys, self.states) = (entries, keys, states)
     }
 }

@@ -9,12 +9,11 @@ public struct MetricField: Sendable, Hashable {
     public let isRepeated: Bool
 
     /// All fields of a kind, in order of their numbers.
-    public static func all(for kind: TelemetryKind) -> [MetricField] { byKind[kind] ?? [] }
+    public static func all(for kind: TelemetryKind) -> [MetricField] { byKind[Int(kind.rawValue)] }
 
-    private static let byKind = Dictionary(
-        uniqueKeysWithValues: TelemetryKind.allCases.map { kind in
-            (kind, fields(of: kind).map { MetricField($0) })
-        })
+    private static let byKind = (UInt8.min...UInt8.max).map { number in
+        (TelemetryKind(rawValue: number).map(fields) ?? []).map { MetricField($0) }
+    }
 
     private static func fields(of kind: TelemetryKind) -> [FieldDescription] {
         let table = FieldTable.standard
@@ -98,12 +97,19 @@ public struct TelemetryMetrics: Sendable, Hashable {
         self.kind = kind
         let fields = MetricField.all(for: kind)
         var reader = WireReader(bytes)
+        var (place, isSorted) = (0, true)
         while let field = try reader.next() {
-            guard let known = fields.first(where: { $0.number == field.number }), let value = Self.value(field, known, bytes)
-            else { continue }
-            add(value, known)
+            // Fields mostly come in the order of their numbers, so each is looked for after the previous one.
+            let number = field.number
+            place = place < fields.count && fields[place].number < number ? place : 0
+            while place < fields.count, fields[place].number < number { place += 1 }
+            guard place < fields.count, fields[place].number == number, let value = Self.value(field, fields[place], bytes) else {
+                continue
+            }
+            isSorted = isSorted && values.last.map { $0.field.number < number } ?? true
+            if isSorted { values.append(Entry(field: fields[place], value: value)) } else { add(value, fields[place]) }
         }
-        values.sort { $0.field.number < $1.field.number }
+        if !isSorted { values.sort { $0.field.number < $1.field.number } }
     }
 
     private mutating func add(_ value: MetricValue, _ field: MetricField) {

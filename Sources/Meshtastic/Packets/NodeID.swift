@@ -6,8 +6,15 @@ public enum NodeID {
     public static let broadcast: UInt32 = 0xffff_ffff
 
     public static func text(_ number: UInt32) -> String {
-        let digits = String(number, radix: 16)
-        return "!" + String(repeating: "0", count: 8 - digits.count) + digits
+        // Nine bytes fit into the string itself: nothing is allocated.
+        unsafe String(unsafeUninitializedCapacity: 9) { room in
+            unsafe room[0] = UInt8(ascii: "!")
+            for place in 1...8 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt32(32 - 4 * place)) & 15
+                unsafe room[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+            }
+            return 9
+        }
     }
 
     /// The number in a text: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.

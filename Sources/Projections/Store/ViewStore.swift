@@ -32,30 +32,24 @@ package final class ViewStore: Sendable {
         static let marks = "changes.marks"
     }
 
-    /// The declared indexes; the file may lack them or have others: see `isIndexed`.
+    /// The declared indexes that a writer keeps; the file may lack them or have others: see `isIndexed`.
     package let indexes: [IndexedTable]
+    /// Those that the file has.
     private let indexTables: Set<String>
 
-    private init(environment: Environment, recipe: Recipe, path: String, indexes: [IndexedTable]) throws(StorageError) {
+    private init(
+        environment: Environment, recipe: Recipe, path: String, indexes: [IndexedTable], indexTables: Set<String>
+    ) {
         self.environment = environment
         self.recipe = recipe
         self.path = path
         self.indexes = indexes
-        let declared = Set(indexes.flatMap(\.tables))
-        var there: Set<String> = []
-        for name in declared.sorted() {
-            do throws(StorageError) {
-                _ = try environment.table(name)
-                there.insert(name)
-            } catch {
-                // A read-only opener cannot create it.
-                guard error.code == .noSuchTable else { throw error }
-            }
-        }
-        indexTables = there
-        guard environment.options.access == .readWrite else { return }
+        self.indexTables = indexTables
+    }
+
+    private func emptyUndeclaredIndexes() throws(StorageError) {
         let meta = try environment.table(Name.meta)
-        for name in try environment.tableNames() where name.hasPrefix(IndexedTable.prefix) && !declared.contains(name) {
+        for name in try environment.tableNames() where name.hasPrefix(IndexedTable.prefix) && !indexTables.contains(name) {
             try Self.empty(environment.table(name), noted: meta, environment)
         }
     }
@@ -79,32 +73,35 @@ package final class ViewStore: Sendable {
     ///
     /// - Parameters:
     ///   - tables: the projection's own tables.
-    ///   - indexes: of its rows. Indexes in the file that are no longer declared are emptied.
+    ///   - indexes: of its rows, for a writer. Indexes in the file that are no longer declared are emptied.
     ///   - excludesWriters: the promise that no process writes meanwhile, see `EnvironmentOptions`.
     /// - Throws: `StorageError`; `.otherVersion` if the file belongs to another recipe than its folder's name states.
     package static func open(
-        at path: String, recipe: Recipe, tables: [String], indexes: [IndexedTable] = [], access: EnvironmentOptions.Access,
-        sizeLimit: Int? = nil, excludesWriters: Bool = false
+        at path: String, recipe: Recipe, tables: [String], indexes: @autoclosure () -> [IndexedTable] = [],
+        access: EnvironmentOptions.Access, sizeLimit: Int? = nil, excludesWriters: Bool = false
     ) throws(StorageError) -> ViewStore {
         var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
             maximumTables: Name.all.count + 2 + tables.count + mostIndexes)
         options.excludesWriters = excludesWriters
         let environment = try Environment.open(path, options)
-        if access == .readWrite {
-            try environment.openTables(Name.all + tables + [Name.changes, Name.marks] + indexes.flatMap(\.tables))
+        let (required, others) = (
+            [Name.meta, Name.quarantine, Name.entries], Name.carried + tables + [Name.changes, Name.marks]
+        )
+        guard access == .readWrite else {
+            // Older views lack some of them, and a reader cannot create one.
+            let there = Set(try environment.tableNames())
+            let indexTables = there.filter { $0.hasPrefix(IndexedTable.prefix) }
+            try environment.openTables(required + others.filter(there.contains) + indexTables)
+            return ViewStore(environment: environment, recipe: recipe, path: path, indexes: [], indexTables: indexTables)
         }
-        let store = try ViewStore(environment: environment, recipe: recipe, path: path, indexes: indexes)
-        for table in [Name.meta, Name.quarantine, Name.entries] { _ = try environment.table(table) }
-        for table in Name.carried + tables + [Name.changes, Name.marks] {
-            do throws(StorageError) {
-                _ = try environment.table(table)
-            } catch {
-                // Older views lack some of them, and a read-only opener cannot create one.
-                guard access == .readOnly, error.code == .noSuchTable else { throw error }
-            }
-        }
-        if access == .readWrite { try store.noteRecipe() }
+        let indexes = indexes()
+        let indexTables = indexes.flatMap(\.tables)
+        try environment.openTables(required + others + indexTables)
+        let store = ViewStore(
+            environment: environment, recipe: recipe, path: path, indexes: indexes, indexTables: Set(indexTables))
+        try store.emptyUndeclaredIndexes()
+        try store.noteRecipe()
         return store
     }
 
