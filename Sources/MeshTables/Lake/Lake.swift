@@ -79,12 +79,16 @@ public struct Lake {
         manifest.precision = precision
         let end = Place(head: manifest.head, root: manifest.root)
         // Beside a writer, a view may be behind the log.
-        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped) { view in
+        func place(_ view: String?) throws -> Place {
             guard let view else { return end }
             let head = try ledger.snapshot(timeLimit: .seconds(3_600)) { try $0.checkpoint(of: view).rawValue }
             return head == end.head ? end : Place(head: head, root: try Self.root(ledger, head))
         }
-        try LakeTables(ledger, precision: options.precision, only: options.tables, through: manifest.head).visit(&run)
+        let named = try place(NodeRow.view).head
+        let tables = try LakeTables(ledger, precision: options.precision, only: options.tables, through: manifest.head)
+        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped, place: place)
+        run.namesHead = try place(NodeRow.view).head == named ? named : nil
+        try tables.visit(&run)
         run.report.head = manifest.head
         let isErased = erasure > manifest.erasure
         if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }

@@ -10,6 +10,8 @@ struct LakeRun: LakeVisitor {
     private var visited: Set<String> = []
     private let isStopped: () -> Bool
     private let place: (String?) throws -> Lake.Place
+    /// The last event of the view from which rows take the names of nodes; nil if it changed while these were read.
+    var namesHead: UInt64?
     /// Whether the run stopped before it reached all tables.
     private(set) var hasStopped = false
 
@@ -105,8 +107,8 @@ struct LakeRun: LakeVisitor {
             try log.commit(table.name, schema: schema, adding: added, removing: gone)
             report.changes.append(change)
         }
-        // Where the writer has committed to the view meanwhile, some rows may be older than others: the next run compares all.
-        let isWhole = try self.place(table.view).head == place.head
+        // Where the writer has committed to the view meanwhile, some rows, or their names, may be older than others: the next run compares all.
+        let isWhole = try table.view == nil || namesHead == place.head && self.place(table.view).head == place.head
         if !isWhole { report.moving.append(table.name) }
         manifest.tables[table.name] = LakeManifest.Table(
             version: log.version, state: isWhole ? state : "", head: place.head, root: place.root, recipe: recipe,
