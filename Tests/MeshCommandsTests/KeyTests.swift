@@ -18,6 +18,25 @@ struct KeyTests {
         #expect(try !tool.run("keys").output.contains("Harbour"))
     }
 
+    @Test func `adding a key says how many stored packets it opens, and asks on a terminal before it keeps one that opens none`()
+        throws
+    {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "3", "--nodes", "12", "--packets", "400")
+        let refused = try tool.onTerminal(answer: "no\\n", "keys", "add", "Elsewhere", "--psk", Self.psk)
+        #expect(refused.status != 0 && refused.output.contains("there are no unreadable packets"), "\(refused.output)")
+        #expect(refused.output.contains("the key is not kept"), "\(refused.output)")
+        #expect(try !tool.run("keys").output.contains("Elsewhere"))
+        let kept = try tool.onTerminal(answer: "yes\\n", "keys", "add", "Elsewhere", "--psk", Self.psk)
+        #expect(try kept.status == 0 && tool.run("keys").output.contains("Elsewhere"), "\(kept.output)")
+
+        let closed = try tool.run("packets", "--channel", "hash 81", "--count-by", "channel", "--format", "csv").output
+        let count = try #require(closed.split(separator: "\n").last?.split(separator: ",").last)
+        let opened = try tool.onTerminal(answer: "", "keys", "add", "Harbour", "--psk", Self.psk)
+        #expect(opened.output.contains("it opens \(count) of \(count) unreadable packets"), "\(opened.output) \(closed)")
+    }
+
     @Test func `a key comes from standard input, out of the shell's history`() throws {
         let tool = try Tool()
         try tool.run("init")

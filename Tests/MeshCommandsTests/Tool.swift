@@ -94,6 +94,24 @@ struct Tool {
     }
 }
 
+extension Tool {
+    private static let terminal = PackageRoot.url.appendingPathComponent("Tests/Oracle/on_terminal.py").path
+
+    /// Runs a command on a terminal that Python's `pty` makes, and types an answer when it asks.
+    func onTerminal(answer: String, _ arguments: String...) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", Self.terminal, answer, Tool.program.path] + arguments
+        process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path)
+        let output = Pipe.ofOneChild()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}
+
 /// Lines of MQTT's JSON form.
 enum Line {
     static func node(_ number: UInt32, long: String, short: String, time: Int = 1_760_000_000) -> String {

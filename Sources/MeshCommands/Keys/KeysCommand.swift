@@ -26,6 +26,9 @@ struct KeysAddCommand: AsyncParsableCommand {
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
             packets of the same name and key without a tag need a separate key.
 
+            It says how many stored packets the key opens. On a terminal it asks before it keeps a key that opens none: the name is part of what a key is
+            found by, so it must be the channel's own, in the same case.
+
               meshledger keys add LongFast --psk AQ==
               meshledger keys add Harbour --psk - --aead < harbour.psk
               meshledger keys add --private-key - --node '!19025c00' < private.key
@@ -37,6 +40,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     @Flag(help: "The channel has authenticated encryption (use_aead).") var aead = false
     @Option(help: "A node's X25519 private key in base64; - reads it from standard input.") var privateKey: String?
     @Option(help: "The node that has the private key: !hex or a number.") var node: String?
+    @Flag(help: "Keep the key without asking, even if it opens no stored packet.") var yes = false
 
     func validate() throws {
         if (psk == nil) == (privateKey == nil) { throw ValidationError("give either a name with --psk, or --private-key") }
@@ -60,10 +64,29 @@ struct KeysAddCommand: AsyncParsableCommand {
                 guard let bytes else { throw CommandError(.usage, "the private key is not base64") }
                 change = .addPrivateKey(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
             }
+            var keyring = try await ledger.keyring()
+            guard change.apply(to: &keyring) > 0 else { return StandardOutput().line("that key is known already") }
+            let trial = try await ledger.reading { try $0.trial(of: change) }
+            let found = Self.finding(trial, change)
+            if trial.opened == 0, !yes, Consent.canAsk, !Consent.isGiven("\(found); keep it?") {
+                throw CommandError(.interrupted, "the key is not kept")
+            }
             guard try await ledger.changeKeys(change) > 0 else { return StandardOutput().line("that key is known already") }
             try await ledger.catchUp(title: "opening what is stored")
-            StandardOutput().line("the key is added, and the views are folded again")
+            StandardOutput().line("the key is added, and the views are folded again: \(found)")
         }
+    }
+
+    /// What the key opens of what is stored.
+    private static func finding(_ trial: KeyTrial, _ change: KeyringChange) -> String {
+        let (what, whose) =
+            if case .addChannels(let channels) = change {
+                ("unreadable packets with its channel's hash", channels.map { "hash \($0.hash)" }.joined(separator: ", "))
+            } else {
+                ("unreadable direct messages", "hash 0")
+            }
+        guard trial.candidates > 0 else { return "there are no \(what) (\(whose))" }
+        return "it opens \(trial.opened) of \(trial.candidates) \(what) (\(whose))"
     }
 
     static func read(_ text: String) -> String {

@@ -59,7 +59,7 @@ struct EraseCommand: AsyncParsableCommand {
 
     func run() async throws {
         if dryRun { return try await ledger.reading(saying: "reading") { try list($0) } }
-        guard yes || isatty(0) == 1 else {
+        guard yes || Consent.canAsk else {
             throw CommandError(
                 .usage,
                 "erasing cannot be undone: there is no terminal for the question, so add --yes, or --dry-run to see what it would erase"
@@ -78,7 +78,7 @@ struct EraseCommand: AsyncParsableCommand {
             var what = "\(count) \(count == 1 ? "event" : "events")"
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
-            if !yes, !Self.asksConsent("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
+            if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
             let kept = try await ledger.reading { try $0.restatements(chosen, in: ranges) }
             if !kept.isEmpty { try await ledger.annotate(kept) }
             let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil
@@ -136,11 +136,6 @@ struct EraseCommand: AsyncParsableCommand {
 
     private static func count(_ ranges: [ClosedRange<EventSequence>]) -> UInt64 {
         ranges.reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
-    }
-
-    private static func asksConsent(_ question: String) -> Bool {
-        StandardOutput.rawError("meshledger: \(question) [yes/no] ")
-        return readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes"
     }
 }
 

@@ -105,11 +105,8 @@ struct RetainCommand: AsyncParsableCommand {
 
     private func confirm() throws {
         guard !yes else { return }
-        guard isatty(0) == 1 else { throw CommandError(.usage, "use --yes to drop them for good, or --dry-run to only look") }
-        StandardOutput.rawError("meshledger: drop them for good? [yes/no] ")
-        guard readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes" else {
-            throw CommandError(.interrupted, "nothing was dropped")
-        }
+        guard Consent.canAsk else { throw CommandError(.usage, "use --yes to drop them for good, or --dry-run to only look") }
+        guard Consent.isGiven("drop them for good?") else { throw CommandError(.interrupted, "nothing was dropped") }
     }
 
     private func checkpointSizes() throws -> [UInt64] {

@@ -165,7 +165,9 @@ extension Ledger {
     /// Opens stored packets with what is known now: with all keys, and direct messages with those that nodes have announced.
     package func opener() throws(LedgerError) -> PacketOpener { try openingKnowledge().opener() }
 
-    package func openingKnowledge() throws(LedgerError) -> OpeningKnowledge {
+    /// - Parameter keyring: the keys; nil for the ledger's.
+    package func openingKnowledge(with keyring: Keyring? = nil) throws(LedgerError) -> OpeningKnowledge {
+        let keyring = keyring ?? self.keyring
         var knowledge = OpeningKnowledge(keyring: keyring)
         guard !keyring.privateKeys.isEmpty else { return knowledge }
         var all = RowQuery()

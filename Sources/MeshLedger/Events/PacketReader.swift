@@ -71,7 +71,8 @@ final class PacketReader {
         return found
     }
 
-    private func forEachReception(at sequences: [EventSequence], _ body: (DecodedPacket, EventHeader) -> Void) throws {
+    /// Visits the packets of events, opened; those of which nothing is kept, or that are none, are left out.
+    func forEachReception(at sequences: [EventSequence], _ body: (DecodedPacket, EventHeader) -> Void) throws {
         try ledger.forEachEvent(at: sequences) { header, payload in
             guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }
             batch.removeAll(keepingCapacity: true)
