@@ -26,8 +26,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
             packets of the same name and key without a tag need a separate key.
 
-            It says how many stored packets the key opens. On a terminal it asks before it keeps a key that opens none: the name is part of what a key is
-            found by, so it must be the channel's own, in the same case.
+            It says how many of the unreadable packets the key opens. On a terminal it asks before it keeps a key that opens none of them.
 
               meshledger keys add LongFast --psk AQ==
               meshledger keys add Harbour --psk - --aead < harbour.psk
@@ -67,8 +66,8 @@ struct KeysAddCommand: AsyncParsableCommand {
             var keyring = try await ledger.keyring()
             guard change.apply(to: &keyring) > 0 else { return StandardOutput().line("that key is known already") }
             let trial = try await ledger.reading { try $0.trial(of: change) }
-            let found = Self.finding(trial, change)
-            if trial.opened == 0, !yes, Consent.canAsk, !Consent.isGiven("\(found); keep it?") {
+            let found = Self.finding(trial)
+            if trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk, !Consent.isGiven("\(found); keep it?") {
                 throw CommandError(.interrupted, "the key is not kept")
             }
             guard try await ledger.changeKeys(change) > 0 else { return StandardOutput().line("that key is known already") }
@@ -78,15 +77,9 @@ struct KeysAddCommand: AsyncParsableCommand {
     }
 
     /// What the key opens of what is stored.
-    private static func finding(_ trial: KeyTrial, _ change: KeyringChange) -> String {
-        let (what, whose) =
-            if case .addChannels(let channels) = change {
-                ("unreadable packets with its channel's hash", channels.map { "hash \($0.hash)" }.joined(separator: ", "))
-            } else {
-                ("unreadable direct messages", "hash 0")
-            }
-        guard trial.candidates > 0 else { return "there are no \(what) (\(whose))" }
-        return "it opens \(trial.opened) of \(trial.candidates) \(what) (\(whose))"
+    private static func finding(_ trial: KeyTrial) -> String {
+        guard trial.unreadable > 0 else { return "no stored packet is unreadable" }
+        return "it opens \(trial.opened == 0 ? "none" : String(trial.opened)) of \(trial.unreadable) unreadable packets"
     }
 
     static func read(_ text: String) -> String {
