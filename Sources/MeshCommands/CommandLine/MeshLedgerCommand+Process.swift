@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 public import MeshLedger
+import Synchronization
 
 extension MeshLedgerCommand {
     /// Runs the command line and ends the process with its status. A program with custom views calls it to offer the commands of
@@ -36,10 +37,9 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
+            NameCompletion.columnsOfList.withLock { $0 = columnNames }
             try await CustomViews.$types.withValue(views) {
-                var command = try await NameCompletion.$columnsOfList.withValue(columnNames) {
-                    try await parsed(arguments)
-                }
+                var command = try await parsed(arguments)
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {

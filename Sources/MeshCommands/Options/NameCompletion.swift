@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MeshLedger
 import Meshtastic
+import Synchronization
 import ViewQuery
 
 /// Completions of names for shells, from the ledger that the command line or the environment names. Without a ledger, there are none.
@@ -33,7 +34,9 @@ enum NameCompletion {
     static let conditions = columns { _, column in column + "=" }
 
     /// Finds the columns of the list that a command line asks for; set by the command that has all lists.
-    @TaskLocal static var columnsOfList: @Sendable ([String], Ledger) async throws -> [String] = { _, _ in [] }
+    ///
+    /// Not a task-local value: with a function as its value, the release program crashes (Swift 6.3).
+    static let columnsOfList = Mutex<@Sendable ([String], Ledger) async throws -> [String]>({ _, _ in [] })
 
     static let listColumns = listColumns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
     static let listConditions = listColumns { _, column in column + "=" }
@@ -41,7 +44,8 @@ enum NameCompletion {
     private static func listColumns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
-                try await columnsOfList(words.dropFirst().map(unquoted), ledger).map { text(unquoted(prefix), $0) }
+                let find = columnsOfList.withLock { $0 }
+                return try await find(words.dropFirst().map(unquoted), ledger).map { text(unquoted(prefix), $0) }
             }
         }
     }
