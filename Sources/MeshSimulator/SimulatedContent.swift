@@ -201,7 +201,7 @@ extension MeshSimulation {
         report.latitudeE7 = SimulatedNode.reduced(node.latitude, to: 14)
         report.longitudeE7 = SimulatedNode.reduced(node.longitude, to: 14)
         report.positionPrecision = 14
-        // No two are alike: one without an id, at an unknown time, is known by what it holds.
+        // A packet without an id is identified by its content, so no two may be alike.
         report.onlineLocalNodes = node.packetCount
         report.encode(to: &content.payload)
     }

@@ -10,12 +10,12 @@ struct ErasePrompt {
         let before = try tool.run("export", "events").output
         for answer in ["no\\n", "\\n", "y\\n", "\\x04", "yes!\\n"] {
             let outcome = try tool.onTerminal(answer: answer, "erase", "--sequence", "2")
-            #expect(outcome.output.contains("erase 1 event from 2 to 2 for good? [yes/no] "), "\(answer): \(outcome.output)")
-            #expect(outcome.status != 0 && outcome.output.contains("nothing was erased"), "\(answer): \(outcome.output)")
+            #expect(outcome.text.contains("erase 1 event from 2 to 2 for good? [yes/no] "), "\(answer): \(outcome.text)")
+            #expect(outcome.status != 0 && outcome.text.contains("nothing was erased"), "\(answer): \(outcome.text)")
             #expect(try tool.run("export", "events").output == before, "\(answer)")
         }
         let outcome = try tool.onTerminal(answer: "YES\\n", "erase", "--sequence", "2")
-        #expect(outcome.status == 0 && outcome.output.contains("1 event erased"), "\(outcome.output)")
+        #expect(outcome.status == 0 && outcome.text.contains("1 event erased"), "\(outcome.text)")
         #expect(try tool.run("export", "events").output != before)
         #expect(!(try tool.run("messages").output.contains("two")))
     }

@@ -31,16 +31,16 @@ struct KeyTests {
         let before = try unreadable()
         let refused = try tool.onTerminal(answer: "no\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
         #expect(
-            refused.status != 0 && refused.output.contains("it opens none of \(before) unreadable packets"), "\(refused.output)")
-        #expect(refused.output.contains("the key is not kept"), "\(refused.output)")
+            refused.status != 0 && refused.text.contains("it opens none of \(before) unreadable packets"), "\(refused.text)")
+        #expect(refused.text.contains("the key is not kept"), "\(refused.text)")
         #expect(try !tool.run("keys").output.contains("Elsewhere"))
         let kept = try tool.onTerminal(answer: "yes\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
-        #expect(try kept.status == 0 && tool.run("keys").output.contains("Elsewhere"), "\(kept.output)")
+        #expect(try kept.status == 0 && tool.run("keys").output.contains("Elsewhere"), "\(kept.text)")
 
         let opened = try tool.onTerminal(answer: "", "keys", "add", "Harbour", "--psk", Self.psk)
         let difference = try before - unreadable()
         #expect(difference > 0)
-        #expect(opened.output.contains("it opens \(difference) of \(before) unreadable packets"), "\(opened.output)")
+        #expect(opened.text.contains("it opens \(difference) of \(before) unreadable packets"), "\(opened.text)")
     }
 
     @Test func `a key comes from standard input, out of the shell's history`() throws {

@@ -68,7 +68,7 @@ struct RetainCommandTests {
         let events = try tool.run("events", "--format", "jsonl", "--oldest-first").objects
         #expect(events.first?["sequence"] as? Int == first && events.count == head + 2 - first)
         let read = try reader(tool)
-        #expect(read.status == 0 && read.output.split(separator: "\n").count == events.count)
+        #expect(read.status == 0 && read.text.split(separator: "\n").count == events.count)
         let gone = try tool.run("packet", "show", "1")
         #expect(gone.status == 66 && gone.errors.contains("retention"))
         #expect(try tool.run("packet", "show", "\(head + 1)").output.contains("were dropped"))
@@ -79,26 +79,15 @@ struct RetainCommandTests {
         for sequence in [first, first + 300] {
             let proof = tool.folder.file("\(sequence).proof")
             try Data(tool.run("prove", "\(sequence)").output.utf8).write(to: proof)
-            let outcome = try run("/usr/bin/env", ["python3", program, proof.path, key.path])
-            #expect(outcome.status == 0 && outcome.output.hasPrefix("\(sequence) "), "\(outcome.output)")
+            let outcome = try FinishedProcess(
+                URL(fileURLWithPath: "/usr/bin/env"), ["python3", program, proof.path, key.path])
+            #expect(outcome.status == 0 && outcome.text.hasPrefix("\(sequence) "), "\(outcome.text)")
         }
         #expect(try tool.run("prove", "\(first - 1)").status == 66)
     }
 
-    private func reader(_ tool: Tool) throws -> (status: Int32, output: String) {
-        try run(PackageRoot.url.appendingPathComponent("Tools/read-ledger").path, [tool.ledger])
-    }
-
-    private func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    private func reader(_ tool: Tool) throws -> FinishedProcess {
+        try FinishedProcess(PackageRoot.url.appendingPathComponent("Tools/read-ledger"), [tool.ledger])
     }
 
     @Test func `rows of dropped events that older keys made are marked`() throws {

@@ -98,17 +98,10 @@ extension Tool {
     private static let terminal = PackageRoot.url.appendingPathComponent("Tests/Oracle/on_terminal.py").path
 
     /// Runs a command on a terminal that Python's `pty` makes, and types an answer when it asks.
-    func onTerminal(answer: String, _ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", Self.terminal, answer, Tool.program.path] + arguments
-        process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path)
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    func onTerminal(answer: String, _ arguments: String...) throws -> FinishedProcess {
+        try FinishedProcess(
+            URL(fileURLWithPath: "/usr/bin/env"), ["python3", Self.terminal, answer, Tool.program.path] + arguments,
+            adding: ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path))
     }
 }
 

@@ -65,14 +65,25 @@ struct KeysAddCommand: AsyncParsableCommand {
             }
             var keyring = try await ledger.keyring()
             guard change.apply(to: &keyring) > 0 else { return StandardOutput().line("that key is known already") }
-            let trial = try await ledger.reading { try $0.trial(of: change) }
-            let found = Self.finding(trial)
-            if trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk, !Consent.isGiven("\(found); keep it?") {
+            let trial = try await Self.trial(of: change, on: ledger)
+            let found = trial.map(Self.finding)
+            if let trial, let found, trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk,
+                !Consent.isGiven("\(found); keep it?")
+            {
                 throw CommandError(.interrupted, "the key is not kept")
             }
             guard try await ledger.changeKeys(change) > 0 else { return StandardOutput().line("that key is known already") }
             try await ledger.catchUp(title: "opening what is stored")
-            StandardOutput().line("the key is added, and the views are folded again: \(found)")
+            StandardOutput().line("the key is added, and the views are folded again\(found.map { ": " + $0 } ?? "")")
+        }
+    }
+
+    /// Tries the key on what is stored; nil while the index of packets is not built, which must not keep a key out.
+    private static func trial(of change: KeyringChange, on ledger: LedgerWriter) async throws -> KeyTrial? {
+        do {
+            return try await ledger.reading { try $0.trial(of: change) }
+        } catch let error as LedgerError where error.code == .notBuilt || error.code == .beingBuilt {
+            return nil
         }
     }
 

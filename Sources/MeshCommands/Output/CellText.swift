@@ -109,8 +109,8 @@ extension [UInt8] {
         }
     }
 
-    /// Makes a field of CSV of what is from there to the end, and begins with no sign of a formula.
-    /// - Returns: whether that was done: only where it is of ASCII's printable letters.
+    /// Quotes the bytes from `start` to the end as a field of CSV if they are printable ASCII; they begin with no sign of a formula.
+    /// - Returns: whether they were.
     fileprivate mutating func quote(from start: Int) -> Bool {
         var (quotes, needsQuotes) = (0, false)
         for index in start..<count {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A question to whoever sits at the terminal.
+/// A question to the user at the terminal.
 enum Consent {
     /// Whether standard input is a terminal, so that someone can answer.
     static var canAsk: Bool { isatty(0) == 1 }

@@ -71,7 +71,7 @@ final class PacketReader {
         return found
     }
 
-    /// Visits the packets of events, opened; those of which nothing is kept, or that are none, are left out.
+    /// Visits the packets of the events, opened. Skips events that hold no packet or whose content is gone.
     func forEachReception(at sequences: [EventSequence], _ body: (DecodedPacket, EventHeader) -> Void) throws {
         try ledger.forEachEvent(at: sequences) { header, payload in
             guard let form = CaptureForm(rawValue: header.encoding.rawValue) else { return }

@@ -164,7 +164,8 @@ private struct SeriesReader<Row: ClockedRow> {
         var size = 1
     }
 
-    /// Reads the next rows. False if there are none.
+    /// Reads the next rows.
+    /// - Returns: whether there were any.
     private func fill(_ head: inout Head) throws(LedgerError) -> Bool {
         head.rows = try piece(of: head.prefix, query, after: head.last, limit: head.size)[...]
         head.size = min(head.size * 2, Self.largestPiece)

@@ -89,7 +89,7 @@ package struct PacketBlockLayout: Sendable {
             rawValue: UInt8(truncatingIfNeeded: flags.number(index, in: bytes)) | (moreFlags.isEmpty ? 0 : moreFlags[index]))
     }
 
-    /// How many packets begin in the block; nil where the first receptions may be of what is none.
+    /// How many packets begin in the block; nil if broken packets may be among the first receptions.
     package func packetCount(in bytes: RawSpan) -> Int? {
         guard !kinds.contains(where: { $0.flags.contains(.isBroken) }) else { return nil }
         let firsts: UInt64 = 0x5555_5555_5555_5555
