@@ -154,14 +154,14 @@ extension Environment {
         wanted.sizeLimit = bytes
         let size = Environment.mapSize(wanted)
         let result: (StorageError.Code, Int32)? = state.withLock { state in
-            if state.isClosed { return (.closed, 0) }
+            if let refusal = state.refusal { return (refusal, 0) }
             if state.liveTransactions > 0 { return (.busy, 0) }
             // LMDB unmaps the old map first: the new one must not fail after that.
             guard Environment.canMap(size) else { return (.outOfMemory, ENOMEM) }
             let number = unsafe mdb_env_set_mapsize(handle, size)
             if number == MDB_SUCCESS { return nil }
             // Without a map the handle must not be used.
-            state.isClosed = true
+            state.refusal = .closed
             state.isReleased = true
             return (.init(number: number), number)
         }

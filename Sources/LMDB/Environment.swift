@@ -20,7 +20,9 @@ internal import Synchronization
     struct State: ~Copyable {
         /// Transactions that have begun and not ended.
         var liveTransactions = 0
-        var isClosed = false
+        /// Why new transactions are refused.
+        var refusal: StorageError.Code?
+        var isClosed: Bool { refusal != nil }
         var isReleased = false
         var areWritesClosed = false
         var tables: [String: RawTable] = [:]
@@ -57,10 +59,11 @@ internal import Synchronization
     }
 
     /// Refuses new transactions; the file is closed as soon as the last live transaction has ended.
-    public func close() {
+    /// - Parameter code: the error of those who come later.
+    public func close(refusing code: StorageError.Code = .closed) {
         let closesNow = state.withLock { state in
             guard !state.isClosed else { return false }
-            state.isClosed = true
+            state.refusal = code
             guard state.liveTransactions == 0 else { return false }
             state.isReleased = true
             return true
@@ -84,7 +87,7 @@ internal import Synchronization
     func enter(forWriting: Bool, _ take: (inout State) -> Void = { _ in }) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_txn_begin", path: path) }
         let refusal: StorageError.Code? = state.withLock { state in
-            if state.isClosed { return .closed }
+            if let refusal = state.refusal { return refusal }
             if forWriting && state.areWritesClosed { return .writesClosed }
             state.liveTransactions += 1
             take(&state)

@@ -52,6 +52,22 @@ struct LatestTests {
         #expect(try sequences(rows(tool, [list, "--node", node])) == sequences(own))
     }
 
+    @Test func `a row of unknown time is marked, and comes last of the latest`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let file = tool.folder.file("old.jsonl")
+        let lines = [
+            Line.position(0x11, latitudeE7: 525_000_000, longitudeE7: 134_000_000, time: 0),
+            Line.position(0x12, latitudeE7: 526_000_000, longitudeE7: 135_000_000),
+        ]
+        try Data(lines.joined(separator: "\n").utf8).write(to: file)
+        try tool.run("import", file.path)
+        #expect(try rows(tool, ["positions", "--latest"]).map { $0["node"] as? String } == ["!00000012", "!00000011"])
+        let table = try tool.run("positions", "--latest").output.split(separator: "\n")
+        #expect(table.count == 3 && !table[1].contains("imported"), "\(table)")
+        #expect(table[2].split(separator: "imported 20").count == 3, "both its time and since when")
+    }
+
     @Test func `latest is one row per node, the newest, also within times and as of an event`() throws {
         let tool = try simulated()
         for list in [["positions"], ["telemetry"], ["telemetry", "--kind", "device"]] {

@@ -1,6 +1,9 @@
 import EventLog
 import Foundation
+import LMDB
 import MeshLedger
+import Meshtastic
+import Projections
 import TestKit
 import Testing
 
@@ -61,5 +64,27 @@ import Testing
         let statuses = try await ledger.views()
         #expect(statuses.allSatisfy { $0.checkpoint == ledger.log.head.rawValue && !$0.holdsErased })
         try await ledger.close()
+    }
+
+    /// It has asked which store is served, and an erasure, or the views of other keys, come before it reads.
+    @Test func `a reader whose view is superseded before it reads is told to ask again`() async throws {
+        let ledger = try await Ledger.temporary()
+        try await ledger.log.append(events(40, ledger.log.source(named: "radio")))
+        try await ledger.catchUp()
+        let erased = try ledger.store(of: "nodes")
+        try await ledger.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
+        try await ledger.catchUp()
+        let closed = try ledger.store(of: "nodes")
+        try await ledger.changeKeys(.addChannels([ChannelKey(name: "Harbour", psk: [1, 2, 3])]))
+        try await ledger.catchUp()
+        for store in [erased, closed] {
+            let error = #expect(throws: StorageError.self) { _ = try store.environment.beginRead() }
+            #expect(error?.code == .superseded)
+            #expect(LedgerError(try #require(error), path: "").code == .beingBuilt)
+        }
+        #expect(try ledger.nodes().count == 20)
+        try await ledger.close()
+        let last = #expect(throws: LedgerError.self) { try ledger.nodes() }
+        #expect(last?.code == .closed || last?.code == .notBuilt, "\(String(describing: last))")
     }
 }

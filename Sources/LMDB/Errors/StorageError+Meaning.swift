@@ -35,6 +35,7 @@ extension StorageError.Code {
         case .otherVersion: "another version of the format wrote it; open it with a program of that version"
         case .tooManyReaders: "all reader slots are taken; end some readers, then retry"
         case .closed: "it has been closed; open it again"
+        case .superseded: "it was superseded while it was read; ask again"
         case .writesClosed: "an earlier write failed, so it accepts no more writes; close it, reopen it and check its end"
         case .keySize: "a key must have 1 to 511 bytes"
         case .malformedValue: "a stored value is not of the expected form; verify the ledger"

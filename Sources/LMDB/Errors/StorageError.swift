@@ -36,6 +36,8 @@ public struct StorageError: Error, Sendable, Equatable {
         case tooManyReaders
         /// The environment has been closed.
         case closed
+        /// The environment has been closed because its contents are built again.
+        case superseded
         /// A write or sync failed, so this handle refuses writes until it has been reopened.
         case writesClosed
         /// A key of 0 or more than 511 bytes.

@@ -13,7 +13,7 @@ extension MessageRow: ShownRow {
     static func shown(in ledger: Ledger) throws -> [Column<MessageRow>] {
         let names = try NodeNames(ledger)
         return [
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("channel", canCut: true) { .optional($0.channel) },
             Column("from") { PacketCell.node($0.from) },

@@ -5,7 +5,7 @@ import Meshtastic
 extension NodeChangeRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<NodeChangeRow>] {
         [
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column("node") { .text(NodeID.text($0.node)) },
             Column("changes", canCut: true) { .list($0.changes.names.map { .text($0) }) },
             Column("short_name", heading: "short", canCut: true) { .optional($0.shortName) },

@@ -69,10 +69,11 @@ extension NodeRow: ShownRow {
 
 extension Ledger {
     fileprivate func hasMarkedNodes() throws -> Bool {
-        var all = RowQuery()
-        all.includesArchived = true
-        return try nodes(all).contains {
-            $0.isFavorite || $0.isIgnored || $0.isArchived || !$0.note.isEmpty || !$0.alias.isEmpty
-        }
+        var marked = FetchDescriptor<NodeRow>(
+            predicate: #Predicate {
+                $0.isFavorite || $0.isIgnored || $0.archivedAt > 0 || !$0.note.isEmpty || !$0.alias.isEmpty
+            }, fetchLimit: 1)
+        marked.includesArchived = true
+        return try fetchCount(marked) > 0
     }
 }

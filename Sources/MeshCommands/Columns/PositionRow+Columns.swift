@@ -5,7 +5,7 @@ extension PositionRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<PositionRow>] {
         [
             Column("node") { .text(NodeID.text($0.node)) },
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("latitude") { .double($0.latitude) },
             Column("longitude") { .double($0.longitude) },

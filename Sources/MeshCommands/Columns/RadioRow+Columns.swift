@@ -18,7 +18,7 @@ extension RadioRow: ShownRow {
             Column("source", canCut: true) { .text(sources[$0.source] ?? String($0.source)) },
             Column("node") { .node($0.node) },
             Column("part") { .text($0.title) },
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column("content", isText: true, shown: { CellValue($0.dissected.json).summary }) { CellValue($0.dissected.json) },
             Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column("sequence", isDetail: true) { .unsigned($0.sequence) },

@@ -15,7 +15,7 @@ extension SensorKind: ExpressibleByArgument {
 extension SensorRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<SensorRow>] {
         [
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column("node") { .text(NodeID.text($0.node)) },
             Column(cases: "kind") { $0.kind },
             Column("content", isText: true, shown: { $0.text ?? $0.content.summary }) { $0.content },

@@ -26,7 +26,7 @@ extension TelemetryRow: ShownRow {
     static func columns(of kind: TelemetryKind?, only: Set<UInt32>? = nil) -> [Column<TelemetryRow>] {
         let front: [Column<TelemetryRow>] = [
             Column("node") { .text(NodeID.text($0.node)) },
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column(cases: "time_source", isDetail: true) { $0.timeSource },
             Column(cases: "kind") { $0.kind },
         ]
@@ -85,7 +85,7 @@ extension UnknownTelemetryRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<UnknownTelemetryRow>] {
         [
             Column("node") { .text(NodeID.text($0.node)) },
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column("kind") { .unsigned(UInt64($0.kind)) },
             Column("metrics_b64", heading: "metrics", isText: true) { .text(Data($0.metrics).base64EncodedString()) },
             Column(cases: "time_source", isDetail: true) { $0.timeSource },

@@ -4,7 +4,7 @@ import Meshtastic
 extension TraceRouteRow: ShownRow {
     static func shown(in ledger: Ledger) -> [Column<TraceRouteRow>] {
         [
-            Column("time") { .time($0.time) },
+            Column(time: { $0.time }, of: { $0.timeSource }),
             Column("from") { PacketCell.node($0.from) },
             Column("to") { PacketCell.node($0.to) },
             Column("is_answered", heading: "answered") { .bool($0.isAnswered) },

@@ -59,8 +59,21 @@ struct ImportCommand: AsyncParsableCommand {
     private func summarise(_ stored: StoredEvents, in ledger: LedgerWriter) async throws {
         let ranges = stored.ranges
         guard !ranges.isEmpty else { return }
-        let summary = try await ledger.reading { try ImportSummary(of: $0, ranges) }
+        let summary = try await Self.whenBuilt(ledger) { try ImportSummary(of: $0, ranges) }
         for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) }
+    }
+
+    /// An erasure meanwhile takes the views away until they are built again.
+    private static func whenBuilt<Result>(
+        _ ledger: LedgerWriter, _ body: (Ledger) throws -> Result
+    ) async throws -> Result {
+        while true {
+            do {
+                return try await ledger.reading(body)
+            } catch let error as LedgerError where error.code == .beingBuilt {
+                try await ledger.catchUp(title: "folding")
+            }
+        }
     }
 
     private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {

@@ -35,7 +35,7 @@ struct PositionList: RowList {
         columns.insert(Column("name", canCut: true) { .optional(names[$0.node]) }, at: 1)
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
-        columns.insert(Column("since") { .time($0.since == 0 ? $0.time : $0.since) }, at: 3)
+        columns.insert(Column("since", time: { $0.since == 0 ? $0.time : $0.since }, of: { $0.timeSource }), at: 3)
         for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
             columns[index].isDetail = true
         }

@@ -1,3 +1,4 @@
+import MeshLedger
 import Meshtastic
 
 /// One column of a row: its name in CSV and JSON, its heading and unit in tables, and its value.
@@ -45,6 +46,11 @@ struct Column<Row> {
         let spelled = ["s": " seconds", "lx": " lux", "B": " bytes", "bpm": " bpm"][unit] ?? " \(unit)"
         if title == spelled.dropFirst() { return title }
         return "\(title.hasSuffix(spelled) ? String(title.dropLast(spelled.count)) : title) \(unit)"
+    }
+
+    /// The time of a row. Tables show of an unknown one the day of the import.
+    init(_ name: String = "time", time: @escaping (Row) -> UInt32, of source: @escaping (Row) -> TimeSource) {
+        self.init(name, shown: { source($0) == .import ? TimeText.imported(time($0)) : nil }) { .time(time($0)) }
     }
 
     /// A column of an enumeration. Its names are made once: the name of a case is looked up in the program's metadata.

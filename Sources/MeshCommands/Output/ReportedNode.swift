@@ -64,7 +64,7 @@ extension ReportedNode {
         for index in columns.indices where columns[index].name == "last_heard" {
             // Only the day of the import is known.
             columns[index].shown = { row in
-                row.node.isTimeOfImport ? "imported \(TimeText.iso(Int64(row.node.lastHeard)).prefix(10))" : nil
+                row.node.isTimeOfImport ? TimeText.imported(row.node.lastHeard) : nil
             }
         }
         let now = (ledger.asOfTime ?? .now).seconds

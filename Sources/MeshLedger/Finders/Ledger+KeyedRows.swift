@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import LMDB
 import MeshViews
 import Projections
@@ -36,7 +37,21 @@ extension Ledger {
             }
             return rows
         }
-        let sorted = all.sorted { query.newestFirst ? $0.time > $1.time : $0.time < $1.time }
+        return Self.page(of: all, query)
+    }
+
+    /// The same for rows that a predicate finds by the key or an index.
+    func rows<Row: ViewRow>(
+        _ predicate: Predicate<Row>, _ query: RowQuery, where isWanted: (Row) -> Bool
+    ) throws(LedgerError) -> [Row] {
+        guard let seconds = query.seconds else { return [] }
+        var wanted = FetchDescriptor(predicate: predicate)
+        wanted.includesArchived = query.includesArchived
+        return Self.page(of: try fetch(wanted).filter { seconds.contains($0.time) && isWanted($0) }, query)
+    }
+
+    private static func page<Row: ViewRow>(of rows: [Row], _ query: RowQuery) -> [Row] {
+        let sorted = rows.sorted { query.newestFirst ? $0.time > $1.time : $0.time < $1.time }
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 }

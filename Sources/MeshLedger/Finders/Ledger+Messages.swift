@@ -1,25 +1,71 @@
 import EventLog
+import Foundation
 import LMDB
 import MeshViews
 import Projections
 import ProtobufWire
+import ViewQuery
 
 extension Ledger {
     /// Messages of one channel, of one node's direct threads and channel messages, or all; across threads in order of time.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func messages(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MessageRow] {
         let isWanted = try filter(query, of: node)
-        return try reading("messages") { (store) throws(StorageError) in
-            let threads = try threads(in: store, channel: query.channel)
-            if threads.count == 1 { return try rows(of: threads[0], in: store, query, isWanted) }
-            var whole = query
-            whole.offset = 0
-            let (reach, isCut) = query.limit.addingReportingOverflow(max(0, query.offset))
-            whole.limit = isCut ? .max : reach
+        var whole = query
+        whole.offset = 0
+        let (reach, isCut) = query.limit.addingReportingOverflow(max(0, query.offset))
+        whole.limit = isCut ? .max : reach
+        var all: [MessageRow]
+        if query.channel == nil, let node {
+            var own = whole
+            if query.isRead != nil { own.limit = .max }
+            all = try indexedMessages(from: node, own).filter(isWanted)
+            all += try threadRows(whole, where: { $0.isDirect(with: node) }, { $0.from != node && isWanted($0) })
+        } else if query.channel == nil, query.isIgnored == nil, query.isRead == nil, whole.limit <= Self.fewMessages {
+            all = try indexedMessages(whole)
+        } else {
+            all = try threadRows(whole, where: { _ in true }, isWanted)
+        }
+        all.sort { query.newestFirst ? Self.isBefore($1, $0) : Self.isBefore($0, $1) }
+        return Array(all.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+
+    /// Up to this many messages are looked up by their times; for more, it is faster to read all threads.
+    private static let fewMessages = 4_096
+
+    /// The first messages of all threads by the index of times, or those from a node by its own.
+    private func indexedMessages(from node: UInt32? = nil, _ query: RowQuery) throws(LedgerError) -> [MessageRow] {
+        guard let seconds = query.seconds, query.limit > 0 else { return [] }
+        func rows(_ seconds: ClosedRange<UInt32>, limit: Int?) throws(LedgerError) -> [MessageRow] {
+            let (first, last) = (seconds.lowerBound, seconds.upperBound)
+            var wanted = FetchDescriptor<MessageRow>(
+                predicate: #Predicate { $0.time >= first && $0.time <= last },
+                sortBy: [SortDescriptor(\.time, order: query.newestFirst ? .reverse : .forward)], fetchLimit: limit)
+            if let node {
+                wanted.predicate = #Predicate { $0.from == node && $0.time >= first && $0.time <= last }
+            }
+            wanted.includesArchived = query.includesArchived
+            return try fetch(wanted)
+        }
+        guard query.limit < .max else { return try rows(seconds, limit: nil) }
+        var found = try rows(seconds, limit: query.limit)
+        if found.count == query.limit, let edge = found.last?.time {
+            // The index does not order the messages of one second as this list does.
+            found.removeAll { $0.time == edge }
+            found += try rows(edge...edge, limit: nil)
+        }
+        return found
+    }
+
+    private func threadRows(
+        _ query: RowQuery, where isRead: (MessageThread) -> Bool, _ isWanted: @escaping (MessageRow) -> Bool
+    ) throws(LedgerError) -> [MessageRow] {
+        try reading("messages") { (store) throws(StorageError) in
             var all: [MessageRow] = []
-            for thread in threads { all += try rows(of: thread, in: store, whole, isWanted) }
-            all.sort { query.newestFirst ? Self.isBefore($1, $0) : Self.isBefore($0, $1) }
-            return Array(all.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+            for thread in try threads(in: store, channel: query.channel) where isRead(thread) {
+                all += try rows(of: thread, in: store, query, isWanted)
+            }
+            return all
         }
     }
 

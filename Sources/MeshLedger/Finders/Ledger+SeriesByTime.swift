@@ -13,7 +13,7 @@ extension Ledger {
         try reader.merge(reader.prefixes(), visitor)
     }
 
-    /// The newest position of each node within the query's times, the newest first: one seek per node.
+    /// The newest position of each node within the query's times, the newest first and those of unknown time last: one seek per node.
     /// - Parameter nodes: nil for all that have positions.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestPositions(of nodes: [UInt32]? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
@@ -31,7 +31,8 @@ extension Ledger {
         try reader.merge(telemetrySeries(of: node.map { [$0] }, kind, reader), visitor)
     }
 
-    /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first.
+    /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first and those of unknown
+    /// time last.
     /// - Parameter nodes: nil for all that have metrics.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestTelemetry(
@@ -105,7 +106,7 @@ private struct SeriesReader<Row: ClockedRow> {
         }
     }
 
-    /// The newest row of each node; one of which it is known when it was heard goes before others.
+    /// The newest row of each node. Rows of which it is known when they were heard go before others.
     func latest(_ prefixes: [[UInt8]]) throws(LedgerError) -> [Row] {
         var newest = query
         newest.newestFirst = true
@@ -119,7 +120,11 @@ private struct SeriesReader<Row: ClockedRow> {
             }
             rows[node] = row
         }
-        return Array(rows.values.sorted { precedes($0, $1, query) }.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        let sorted = rows.values.sorted { left, right in
+            let isLeftKnown = left.timeSource != .import
+            return isLeftKnown == (right.timeSource != .import) ? precedes(left, right, query) : isLeftKnown
+        }
+        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
     /// Visits the rows of all series in the order of their times.

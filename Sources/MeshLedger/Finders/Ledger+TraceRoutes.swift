@@ -1,3 +1,4 @@
+import Foundation
 import MeshViews
 
 extension Ledger {
@@ -10,12 +11,13 @@ extension Ledger {
     public func traceRoutes(
         of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TraceRouteRow] {
-        try rows(in: "traceroutes", of: "traceroutes", query) { (row: TraceRouteRow) in
-            guard node == nil || row.from == node || row.to == node else { return false }
+        func isWanted(_ row: TraceRouteRow) -> Bool {
             guard query.channel == nil || query.channel == row.channel else { return false }
             guard let hop else { return true }
             return row.route.contains(hop) || row.routeBack.contains(hop)
         }
+        guard let node else { return try rows(in: "traceroutes", of: "traceroutes", query, where: isWanted) }
+        return try rows(#Predicate { $0.from == node || $0.to == node }, query, where: isWanted)
     }
 
     /// The trace route that a node requested with the packet `id`; nil if neither request nor reply was heard.

@@ -67,7 +67,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    init(_ error: any Error, path: String) {
+    package init(_ error: any Error, path: String) {
         switch error {
         case let error as LedgerError: self = error
         case let error as EventLogError: self.init(error)
@@ -122,6 +122,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case .otherVersion: .otherFormat
         case .sizeLimitReached, .diskFull: .full
         case .closed: .closed
+        case .superseded: .beingBuilt
         default: .storage
         }
     }

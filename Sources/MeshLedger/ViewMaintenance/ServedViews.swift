@@ -84,12 +84,13 @@ final class ServedViews: Sendable {
         commits.raise()
     }
 
-    func close() {
+    /// - Parameter code: the error of those who still read.
+    func close(refusing code: StorageError.Code = .closed) {
         let all = stores.withLock { stores in
             defer { stores.removeAll() }
             return stores.values.map(\.store)
         }
-        for store in all { store.close() }
+        for store in all { store.environment.close(refusing: code) }
         commits.raise()
     }
 

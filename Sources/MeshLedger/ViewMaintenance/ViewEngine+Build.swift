@@ -41,7 +41,7 @@ extension ViewEngine {
                 await record(build.pipeline)
                 build.hasTakenOver = true
                 try swap(build.members)
-                for member in oldMembers { member.store.close() }
+                for member in oldMembers { member.store.supersede() }
                 return
             }
             guard let live else { return }
@@ -97,7 +97,7 @@ extension ViewEngine {
             guard let old, old.path != member.store.path else { return try member.store.beginFeed() }
             try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
         } catch {
-            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .missing].contains(error.code) else { throw error }
+            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .superseded, .missing].contains(error.code) else { throw error }
             logger.notice("consumers of the changes of the view \(member.definition.name) have to start again: \(error)")
             try member.store.beginFeed()
         }

@@ -34,8 +34,8 @@ extension ViewEngine {
         let (pipeline, members) = (live, liveMembers)
         (live, liveMembers) = (nil, [])
         await pipeline?.stop()
-        for member in members { member.store.close() }
-        served.close()
+        for member in members { member.store.supersede() }
+        served.close(refusing: .superseded)
         do {
             if let forgotten, try await baselines.forget(forgotten) { try erased.removeAll() }
             let report = try await work()

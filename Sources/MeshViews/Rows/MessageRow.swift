@@ -9,6 +9,12 @@ public enum MessageThread: Sendable, Hashable {
         self = .direct(min(first, second), max(first, second))
     }
 
+    /// Whether the node is one of the two.
+    package func isDirect(with node: UInt32) -> Bool {
+        guard case .direct(let low, let high) = self else { return false }
+        return low == node || high == node
+    }
+
     /// The first nine bytes of a message's key.
     var prefix: (kind: UInt8, value: UInt64) {
         switch self {

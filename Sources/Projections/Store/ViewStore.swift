@@ -110,6 +110,9 @@ package final class ViewStore: Sendable {
 
     package func close() { environment.close() }
 
+    /// Closes it for its successor: readers that come too late are told so.
+    package func supersede() { environment.close(refusing: .superseded) }
+
     // MARK: Meta
 
     private static let checkpointKey = Array("checkpoint".utf8)
