@@ -15,6 +15,22 @@ struct TextFormatTests {
         #expect(CSVText.field(.text(text)) == field)
     }
 
+    @Test func `a text is printed as it is if each of its bytes is printable, wherever it stands`() {
+        for length in [1, 7, 8, 9, 16, 19] {
+            for place in 0..<length {
+                for byte in UInt8.min...UInt8.max {
+                    var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+                    text[place] = byte
+                    let isPrintable = (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"")
+                    let found = unsafe text.withUnsafeBufferPointer {
+                        unsafe PrintableText.isPrintable($0, without: UInt8(ascii: ","), UInt8(ascii: "\""))
+                    }
+                    #expect(found == isPrintable, "\(byte) at \(place) of \(length)")
+                }
+            }
+        }
+    }
+
     @Test func `negative numbers are no formulas`() {
         #expect(CSVText.field(.integer(-42)) == "-42")
         #expect(CSVText.field(.double(-0.5)) == "-0.5")

@@ -12,7 +12,7 @@ enum CSVText {
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): return false
         default: break
         }
-        return unsafe text.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
+        return unsafe PrintableText.isPrintable(text, without: UInt8(ascii: ","), UInt8(ascii: "\""))
     }
 
     static func field(_ value: CellValue) -> String {

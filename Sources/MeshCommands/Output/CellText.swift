@@ -94,7 +94,7 @@ extension CellValue {
     }
 
     private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        unsafe text.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        unsafe PrintableText.isPrintable(text, without: UInt8(ascii: "\""), UInt8(ascii: "\\"))
     }
 }
 
@@ -158,6 +158,6 @@ extension [UInt8] {
             digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
-        for index in start..<20 { append(digits[index]) }
+        unsafe digits.span.extracting(start..<20).withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }
