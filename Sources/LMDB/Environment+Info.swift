@@ -137,6 +137,13 @@ extension Environment {
         return Int(count)
     }
 
+    /// Whether the file at the path is still the one that is open; otherwise it was moved, removed or replaced.
+    package var isInPlace: Bool {
+        var file: Int32 = -1
+        guard unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS else { return false }
+        return OwnedFile.isOpen(file, at: path + "/data.mdb")
+    }
+
     /// Flushes all commits to disk, whatever the durability. A failure closes this handle for writing.
     public func sync() throws(StorageError) {
         try enter(forWriting: true)

@@ -9,6 +9,8 @@ import Testing
 @Suite struct MovedLedgers {
     enum Change: CaseIterable {
         case moved, removed, replaced
+        /// Only the folder of the log, or its file, as by a restore beside a writer that runs.
+        case logMoved, logReplaced, fileReplaced
     }
 
     @Test(arguments: Change.allCases, [false, true])
@@ -22,9 +24,10 @@ import Testing
         switch change {
         case .moved: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         case .removed: try FileManager.default.removeItem(atPath: path)
-        case .replaced:
-            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
-            try FileManager.default.copyItem(atPath: path + ".old", toPath: path)
+        case .replaced: try Self.replace(path)
+        case .logMoved: try FileManager.default.moveItem(atPath: path + "/log", toPath: path + "/log.old")
+        case .logReplaced: try Self.replace(path + "/log")
+        case .fileReplaced: try Self.replace(path + "/log/1/data.mdb")
         }
         for _ in 0..<2 {
             do throws(EventLogError) {
@@ -39,5 +42,10 @@ import Testing
         let other = try EventLog.open(at: path, options: options)
         #expect(other.head.rawValue == 10)
         await other.close()
+    }
+
+    private static func replace(_ path: String) throws {
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        try FileManager.default.copyItem(atPath: path + ".old", toPath: path)
     }
 }

@@ -47,7 +47,7 @@ struct DamagedBaselines {
             #expect(verified.status == 1 && verified.errors.contains("baselines/\(folder)/positions"), "\(verified)")
             for command in [
                 ["rebuild"], ["rebuild", "positions"], ["retain", "--larger-than", "100kB", "--yes"],
-                ["keys", "add", "Harbour", "--psk", "AQ=="],
+                ["keys", "add", "Harbour", "--psk", "AQ=="], ["erase", "--sequence", "2990", "--yes"],
             ] {
                 let refused = try tool.start(command).wait()
                 #expect(refused.status == 65 && refused.errors.contains("keeps its rows"), "\(command): \(refused)")
@@ -58,6 +58,59 @@ struct DamagedBaselines {
         #expect(try tool.run("verify").status == 0)
         #expect(try tool.run("rebuild").status == 0)
         #expect(try positions(tool).count == before.count)
+    }
+
+    /// Paths of files that have a text.
+    private func files(holding text: String, in tool: Tool) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: tool.ledger).filter { name in
+            FileManager.default.contents(atPath: tool.ledger + "/" + name)?.range(of: Data(text.utf8)) != nil
+        }
+    }
+
+    @Test func `a packet that retention has dropped is erased from the log's free pages, and from what a killed cut left`() throws {
+        let words = { (number: Int) in "confidential words \(number) that go" }
+        let tool = try Tool(holding: (1...40).map { Line.text(words($0), from: 0x4a00_0001, time: 1_760_000_000 + $0) })
+        try tool.run("simulate", "--seed", "3", "--nodes", "20", "--packets", "8000", "--encrypted", "0")
+        #expect(try tool.run("retain", "--larger-than", "400kB", "--yes").status == 0)
+        let secret = try #require(
+            try (1...40).map(words).first { text in try files(holding: text, in: tool).contains { $0.hasPrefix("log/") } },
+            "the log's free pages have something of the dropped events")
+        // As a cut leaves it that is killed before its event, and before it has removed the previous baselines.
+        let baselines = tool.ledger + "/baselines"
+        let inForce = try #require(try FileManager.default.contentsOfDirectory(atPath: baselines).first)
+        for name in ["building", "17", "\(inForce)-next"] {
+            try FileManager.default.copyItem(atPath: "\(baselines)/\(inForce)", toPath: "\(baselines)/\(name)")
+        }
+        #expect(try files(holding: secret, in: tool).contains { $0.hasPrefix("baselines/building") }, "it is there to be erased")
+        let message = try #require(try tool.run("messages", "--where", "text=\(secret)", "--format", "jsonl").objects.first)
+        let id = try #require(message["packet_id"] as? Int ?? message["id"] as? Int)
+        let erased = try tool.run("erase", "--packet", "\(id)", "--from", "!4a000001", "--yes")
+        #expect(erased.status == 0, "\(erased)")
+        #expect(try files(holding: secret, in: tool) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: baselines).count == 1)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    @Test func `without its limit, which is damaged, nothing is written, and verify and stats tell of it`() throws {
+        let tool = try made()
+        try tool.run("storage", "limit", "8MB")
+        try tool.run("storage", "retain", "--policy", "--older-than", "90d")
+        for name in ["limit", "retention"] {
+            let file = URL(fileURLWithPath: tool.ledger + "/" + name)
+            let good = try Data(contentsOf: file)
+            var bad = good
+            bad[1] ^= 1
+            try bad.write(to: file)
+            let verified = try tool.run("verify")
+            #expect(verified.status == 1 && verified.errors.contains("/\(name)"), "\(verified)")
+            let stats = try tool.run("stats")
+            #expect(stats.status == 0 && stats.output.contains("events"), "\(stats)")
+            let written = try tool.run("simulate", "--packets", "10")
+            #expect(written.status == (name == "limit" ? 65 : 0), "\(written)")
+            try good.write(to: file)
+        }
+        #expect(try tool.run("verify").status == 0)
+        #expect(try tool.run("simulate", "--packets", "10").status == 0)
     }
 
     @Test func `a flipped bit of the policy or the limit is told, and never another policy or limit`() throws {

@@ -19,6 +19,62 @@ struct ListsTests {
         ])
     }
 
+    @Test func `nodes with the oldest first are those heard first, one of unknown time comes last in either order`() throws {
+        let tool = try self.tool()
+        let file = tool.folder.file("unknown.jsonl")
+        try Data(Line.node(0x1000_0004, long: "Unknown", short: "U", time: 0).utf8).write(to: file)
+        try tool.run("import", file.path)
+        func names(_ arguments: String...) throws -> [String] {
+            try tool.start(["nodes", "--format", "jsonl"] + arguments).wait().objects.compactMap { $0["long_name"] as? String }
+        }
+        #expect(try names() == ["Café", "Lighthouse", "Harbour", "Unknown"])
+        for order in ["--oldest-first", "--reverse"] {
+            #expect(try names(order) == ["Harbour", "Lighthouse", "Café", "Unknown"], "\(order)")
+        }
+        #expect(try tool.run("channels").lines.count > 1)
+        #expect(try tool.run("nodes", "--columns", "").status == 64)
+        #expect(try tool.run("nodes", "--columns", "snr dB", "--limit", "1").lines.first == "snr dB")
+        #expect(try tool.run("nodes", "--columns", "long_nam").errors.contains("did you mean long_name?"))
+    }
+
+    @Test func `a channel in a condition is one of those that there are, as with --channel`() throws {
+        let tool = try Tool(holding: [])
+        try tool.run("simulate", "--seed", "9", "--nodes", "5", "--packets", "300", "--bad", "200")
+        func count(_ arguments: String...) throws -> Int {
+            try tool.start(["packets", "--format", "jsonl"] + arguments).wait().lines.count
+        }
+        let all = try count("--channel", "LongFast")
+        let every = try count()
+        #expect(all > 0 && all < every)
+        #expect(try count("--where", "channel=longfast") == all)
+        let unread = try tool.run("channels", "--format", "jsonl").objects.compactMap { $0["channel"] as? String }
+            .first { $0.hasSuffix(", unreadable") }
+        let hash = try #require(unread).replacing(", unreadable", with: "")
+        #expect(try count("--where", "channel=\(hash)") == count("--channel", hash))
+        let wrong = try tool.run("packets", "--where", "channel=LongFsat")
+        #expect(wrong.status == 66 && wrong.errors.contains("did you mean LongFast?"), "\(wrong)")
+        let known = try self.tool()
+        try known.run("simulate", "--packets", "20")
+        let ofHash = try known.run("packets", "--channel", "hash 8", "--format", "jsonl").objects
+        #expect(!ofHash.isEmpty && ofHash.allSatisfy { $0["channel"] as? String == "LongFast" })
+        #expect(try tool.run("export", "channels", "--limit", "1").lines.count == 1)
+        #expect(try tool.run("export", "quarantine", "--since", "1d").status == 64)
+    }
+
+    @Test func `packets and events have the signal of their reception where it is asked for`() throws {
+        let tool = try Tool(holding: [])
+        try tool.run("simulate", "--seed", "9", "--nodes", "5", "--packets", "300")
+        for list in ["packets", "events"] {
+            let hours = try tool.run(list, "--bucket", "1h", "--mean", "snr", "--max", "rssi", "--format", "jsonl").objects
+            #expect(!hours.isEmpty && hours.allSatisfy { ($0["mean_snr"] as? Double).map { (-30...20).contains($0) } ?? false })
+            #expect(try tool.run(list, "--format", "csv", "--limit", "1").lines[0].contains("snr") == false)
+        }
+        let best = try tool.run("packets", "--columns", "id,snr", "--sort", "snr", "--reverse", "--limit", "1", "--format", "jsonl").objects
+        let id = try #require(best.first?["id"] as? Int)
+        let receptions = try tool.run("packets", "receptions", "\(id)", "--format", "jsonl").objects.compactMap { $0["snr"] as? Double }
+        #expect(try #require(best.first?["snr"] as? Double) == receptions.max())
+    }
+
     @Test func `rows of a list are chosen, sorted and cut by any column, hidden ones included`() throws {
         let tool = try tool()
         func latitudes(_ arguments: String...) throws -> [Double] {

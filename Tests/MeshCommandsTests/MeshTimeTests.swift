@@ -49,7 +49,7 @@ struct MeshTimeTests {
         let tool = try imported()
         for list in ["events", "packets"] {
             let all = try rows(tool, list)
-            #expect(Set(texts(all, "time_source")) == ["rx_time", "import"])
+            #expect(Set(texts(all, "time_source")) == ["receiver", "import"])
             for row in all {
                 let isImport = row["time_source"] as? String == "import"
                 let (time, arrival) = (row["time"] as? String, row["arrival"] as? String)

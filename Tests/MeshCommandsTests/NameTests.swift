@@ -91,11 +91,11 @@ struct NameTests {
 
     @Test(arguments: [
         ("LongFats", "LongFast"), ("longfast", "LongFast"), ("Long", "LongFast"), ("Harbor", "Harbour"), ("x", nil),
-        ("Submarine", nil),
+        ("Submarine", nil), ("hash 29", nil),
         ("", nil),
     ])
     func `only what is spelt alike is suggested`(text: String, expected: String?) {
-        let found = KnownName.suggestion(for: text, among: ["MediumFast", "LongFast", "Harbour", ""])
+        let found = KnownName.suggestion(for: text, among: ["MediumFast", "LongFast", "Harbour", "hash 28", ""])
         #expect(found == (expected.map { "; did you mean \($0)?" } ?? ""))
     }
 }

@@ -176,9 +176,12 @@ struct LogWriter {
 
     /// Refuses to acknowledge events that are not in the ledger at the path.
     private func requirePlace() throws(StorageError) {
-        guard let lock, !lock.isInPlace(at: path + "/LOCK") else { return }
+        guard let lock else { return }
+        let isLocked = lock.isInPlace(at: path + "/LOCK")
+        guard !isLocked || !store.environment.isInPlace else { return }
         store.environment.closeWrites()
-        throw StorageError(.replaced, call: "LOCK is another file or is gone", path: path)
+        let file = isLocked ? "the file of the log" : "LOCK"
+        throw StorageError(.replaced, call: "\(file) is another file or is gone", path: path)
     }
 
     private func commit(_ write: consuming WriteTransaction) throws(StorageError) {

@@ -7,7 +7,7 @@ extension GatewayRow: ShownRow {
         return [
             Column("gateway") { .text(NodeID.text($0.gateway)) },
             Column("name", canCut: true) { .optional(names[$0.gateway]) },
-            Column("time", heading: "last heard") { .time($0.time) },
+            Column("time", heading: "last heard", heard: { $0.time }, atImport: { $0.isTimeOfImport }),
             Column("first_time", heading: "first heard", isDetail: true) { .time($0.firstTime) },
             Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("receptions") { .unsigned($0.receptions) },
@@ -32,8 +32,8 @@ extension GatewayNodeRow: ShownRow {
         [
             Column("gateway") { .text(NodeID.text($0.gateway)) },
             Column("node") { .text(NodeID.text($0.node)) },
-            Column("time", heading: "last heard") { .time($0.time) },
-            Column("first_time", heading: "first heard") { .time($0.firstTime) },
+            Column("time", heading: "last heard", heard: { $0.time }, atImport: { $0.isTimeOfImport }),
+            Column("first_time", heading: "first heard", heard: { $0.firstTime }, atImport: { $0.isTimeOfImport }),
             Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("receptions") { .unsigned($0.receptions) },
             Column("highest_snr", unit: "dB") { .float($0.highestSNR) },

@@ -25,7 +25,7 @@ extension NodeRow {
             Column("role") { $0.isKnown ? .text(FieldTable.roleName($0.role) ?? String($0.role)) : .null }.named(
                 .enumeration("Config.DeviceConfig.Role")),
             Column("state", isDetail: true) { .text($0.state.rawValue) }.named(.these(NodeRow.State.allCases.map(\.rawValue))),
-            Column("last_heard") { .time($0.lastHeard) },
+            Column("last_heard", heard: { $0.lastHeard }, atImport: { $0.isTimeOfImport }),
             Column("first_heard", isDetail: true) { .time($0.firstHeard) },
             Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
             Column("snr", unit: "dB") { $0.rssi == nil && $0.snr == 0 ? .null : .float($0.snr) },

@@ -7,7 +7,7 @@ import ProtobufWire
 
 extension TelemetryKind: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let found = TelemetryKind.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        guard let found = TelemetryKind.allCases.first(where: { "\($0)" == argument.lowercased() }) else { return nil }
         self = found
     }
 
@@ -38,7 +38,7 @@ extension TelemetryRow: ShownRow {
         ]
         guard let kind else {
             let all = Column<TelemetryRow>(
-                "metrics", isText: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.text)" }.joined(separator: " ") }
+                "metrics", isText: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.cell.rounded(2))" }.joined(separator: " ") }
             ) {
                 .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
             }

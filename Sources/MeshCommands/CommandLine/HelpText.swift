@@ -6,6 +6,7 @@ enum HelpText {
     /// - Throws: if `help` is asked about a command that does not exist.
     static func requested(by arguments: [String]) throws -> String? {
         var words = arguments[...]
+        if arguments == ["manual"] { return ManualPage.text }
         guard words.isEmpty || words.first == "help" || words.last == "--help" || words.last == "-h" else { return nil }
         words = words.first == "help" ? words.dropFirst() : words.dropLast()
         let (command, path) = MeshLedgerCommand.named(by: Array(words))

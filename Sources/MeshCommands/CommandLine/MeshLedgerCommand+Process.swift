@@ -40,6 +40,7 @@ extension MeshLedgerCommand {
             NameCompletion.columnsOfList.withLock { $0 = columnNames }
             try await CustomViews.$types.withValue(views) {
                 var command = try await parsed(arguments)
+                TimeArgument.zone.withLock { $0 = (command as? any ShowsTimes)?.output.zone ?? .utc }
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {

@@ -43,7 +43,7 @@ struct DecodeCommand: ParsableCommand {
         let printer = PacketPrinter(output, self.output.format, isBesideBytes: bytes)
         do {
             guard let file = try file() else {
-                let packets = try reader.packets(in: Array(packet.joined(separator: " ").utf8))
+                let packets = try typedPackets(reader)
                 printer.show(packets)
                 if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
                 return printer.end()
@@ -54,6 +54,15 @@ struct DecodeCommand: ParsableCommand {
         } catch {
             printer.end()
             throw error
+        }
+    }
+
+    private func typedPackets(_ reader: PacketReader) throws(CommandError) -> [PostedPacket] {
+        do throws(CommandError) {
+            return try reader.packets(in: Array(packet.joined(separator: " ").utf8))
+        } catch {
+            guard packet.count == 1, packet[0].contains("."), !packet[0].hasPrefix("{") else { throw error }
+            throw CommandError(error.status, "\(error.message); there is no file \(packet[0])")
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import MeshLedger
 import ViewQuery
 
-struct DiffCommand: AsyncParsableCommand {
+struct DiffCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "What differs between two ledgers or points in time.",
         discussion: """
@@ -45,7 +45,11 @@ struct DiffCommand: AsyncParsableCommand {
             return try await one.reading { before in try await other.reading { after in try write(before, after) } }
         }
         try await ledger.using(ledger.openForReading(keepsPast: true)) { now in
-            let then = try asOf.map { try now.asOf($0.moment) }
+            let then = try asOf.map { written in
+                let ledger = try now.asOf(written.moment)
+                StandardOutput.error("as of \(written.moment.text(in: ledger))")
+                return ledger
+            }
             let result = Result { try write(then[0], then.count > 1 ? then[1] : now) }
             for moment in then { try await moment.close() }
             try result.get()

@@ -37,6 +37,8 @@ struct EventRow: Sendable {
 
     var heard: Timestamp { header.heard(rxTime: packet?.rxTime ?? 0) }
 
+    private var heardSource: HeardSource { header.heardSource(rxTime: packet?.rxTime ?? 0) }
+
     private func node(_ number: (DecodedPacket) -> UInt32) -> CellValue {
         guard let packet, packet.hasPacket else { return .null }
         return PacketCell.node(number(packet))
@@ -48,9 +50,9 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column("time", isDetail: clock != .heard) { .instant($0.heard) },
+            Column("time", isDetail: clock != .heard, shown: { PacketCell.imported($0.heard, $0.heardSource) }) { .instant($0.heard) },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
-                PacketCell.name($0.header.heardSource(rxTime: $0.packet?.rxTime ?? 0))
+                PacketCell.name($0.heardSource)
             }.named(PacketCell.heardSources),
             Column("arrival", isDetail: clock != .arrival) {
                 .instant($0.header.arrivalTime)
@@ -75,6 +77,16 @@ struct EventRow: Sendable {
                 return row.packet?.flags.contains(.isDamaged) == true ? .text(DissectedEvent.damage) : .null
             },
             Column("source", canCut: true) { .text($0.source) },
+        ]
+    }
+
+    /// How its packet was received.
+    static var signalColumns: [Column<EventRow>] {
+        func packet(_ row: EventRow) -> DecodedPacket? { row.packet.flatMap { $0.hasPacket ? $0 : nil } }
+        return [
+            Column("snr", unit: "dB") { row in packet(row).map { $0.rxSNR == 0 && !$0.hasRSSI ? .null : .float($0.rxSNR) } ?? .null },
+            Column("rssi", unit: "dBm") { row in packet(row).map { $0.hasRSSI ? .number($0.rxRSSI) : .null } ?? .null },
+            Column("hops_away", heading: "hops") { .number((packet($0)?.hopsAway).map { UInt32($0) }) },
         ]
     }
 

@@ -4,7 +4,7 @@ import MeshLedger
 import MeshTables
 import Meshtastic
 
-struct PacketReceptionsCommand: AsyncParsableCommand {
+struct PacketReceptionsCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "receptions", abstract: "All receptions of a packet, with their signal values.",
         discussion: """

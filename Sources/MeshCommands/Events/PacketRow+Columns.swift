@@ -12,15 +12,26 @@ extension PacketRow: PacketHolder {
 }
 
 extension PacketHolder {
+    /// How the packet was received where its signal was best.
+    static var signalColumns: [Column<Self>] {
+        [
+            Column("snr", unit: "dB") { row in
+                row.packet.bestReception.map { $0.snr == 0 && $0.rssi == nil ? .null : .float($0.snr) } ?? .null
+            },
+            Column("rssi", unit: "dBm") { .number($0.packet.bestReception?.rssi) },
+            Column("hops_away", heading: "hops") { .number(($0.packet.bestReception?.hopsAway).map { UInt32($0) }) },
+        ]
+    }
+
     /// A table shows the time by which it is sorted.
     static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
         [
             Column("first_sequence") { .unsigned($0.packet.firstSequence) },
-            Column("time", isDetail: clock != .heard) {
+            Column("time", isDetail: clock != .heard, shown: { $0.packet.firstHeard.flatMap { PacketCell.imported($0.heard, $0.heardSource) } }) {
                 $0.packet.heard.map { .instant($0) } ?? .null
             },
             Column("time_source", isDetail: clock != .heard, isMinor: true) { row in
-                row.packet.receptions.min { $0.heard < $1.heard }.map { PacketCell.name($0.heardSource) } ?? .null
+                row.packet.firstHeard.map { PacketCell.name($0.heardSource) } ?? .null
             }.named(PacketCell.heardSources),
             Column("arrival", isDetail: clock != .arrival) { $0.packet.receptions.first.map { .instant($0.arrival) } ?? .null },
             Column("id", isMinor: true) { .number($0.packet.id) },
@@ -43,6 +54,16 @@ extension PacketHolder {
             Column("sequences", isDetail: true) { .list($0.packet.receptions.map { .unsigned($0.sequence) }) },
             Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
         ]
+    }
+}
+
+extension PacketRow {
+    /// The reception by which its time is known.
+    fileprivate var firstHeard: PacketReception? { receptions.min { $0.heard < $1.heard } }
+
+    fileprivate var bestReception: PacketReception? {
+        func isMeasured(_ reception: PacketReception) -> Bool { reception.snr != 0 || reception.rssi != nil }
+        return receptions.filter(isMeasured).max { $0.snr < $1.snr } ?? receptions.first
     }
 }
 

@@ -20,9 +20,13 @@ extension ExportCommand {
         case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger)
         case .radios: try write(try ledger.radios(isHistory: true, query).filter { $0.node == node ?? $0.node }, ledger)
         case .unknownTelemetry: try write(try ledger.unknownTelemetry(of: node, query), ledger)
-        case .channels: try write(try ledger.channels(), ChannelRow.columns, ledger, ChannelRow.tableColumns)
-        case .archived: try write(try ledger.fetch(FetchDescriptor<ArchivedRow>()), ledger)
-        case .references: try write(try ledger.fetch(FetchDescriptor<ReferenceRow>()), ledger)
+        case .channels:
+            var busiestFirst = query
+            busiestFirst.newestFirst = true
+            let rows = try ledger.channels().chosen(busiestFirst, by: \.lastHeard)
+            try write(rows, ChannelRow.columns, ledger, ChannelRow.tableColumns)
+        case .archived: try write(try ledger.fetch(paged(ArchivedRow.self)), ledger)
+        case .references: try write(try ledger.fetch(paged(ReferenceRow.self)), ledger)
         case .quarantine:
             let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
             try write(rows, QuarantineRow.columns, ledger, QuarantineRow.tableColumns)
@@ -54,12 +58,16 @@ extension ExportCommand {
     func exportCustomView(_ ledger: Ledger) throws {
         let name = try KnownName.find(subject.name, "view", among: ExportSubject.allCases.map(\.rawValue) + ledger.rowNames)
         func export<Row: QueryRow>(_ rows: Row.Type) throws {
-            var descriptor = FetchDescriptor<Row>()
-            if isPagedByQuery { (descriptor.fetchLimit, descriptor.fetchOffset) = (page.limit, page.offset) }
-            try write(try ledger.fetch(descriptor), ledger)
+            try write(try ledger.fetch(paged(rows)), ledger)
         }
         guard let rows = ledger.rows(of: name) else { throw CommandError(.noInput, "there are no rows of \(name)") }
         try export(rows)
+    }
+
+    private func paged<Row: QueryRow>(_ rows: Row.Type) -> FetchDescriptor<Row> {
+        var descriptor = FetchDescriptor<Row>()
+        if isPagedByQuery { (descriptor.fetchLimit, descriptor.fetchOffset) = (page.limit, page.offset) }
+        return descriptor
     }
 
     private func write<Row: QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {

@@ -36,6 +36,8 @@ struct ExportCommand: AsyncParsableCommand {
             Columns, values and conditions are those of the lists: `export packets` writes the rows of `packets`. receptions has a row for each time that a packet was
             heard, packet_events what the index knows of each event, also of those that retention has dropped.
 
+            Rows come oldest first, or in the order of their nodes; those of packets and receptions newest first unless --oldest-first is given.
+
             Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
             a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
             a new ledger of those packets.
@@ -132,6 +134,9 @@ struct ExportCommand: AsyncParsableCommand {
         }
         if packets.isGiven, ![.packets, .receptions].contains(subject) {
             throw ValidationError("--port, --gateway, --mentions and --packet are for packets and receptions")
+        }
+        if [.quarantine, .archived, .references].contains(subject), times.since != nil || times.until != nil {
+            throw ValidationError("the rows of \(subject.rawValue) have no time: --since and --until are for others")
         }
         if subject == .events, TableFormat(rawValue: format.rawValue) != nil, !conditions.isEmpty {
             throw ValidationError("--where of raw events is for csv, json and jsonl")

@@ -11,7 +11,7 @@ struct GroupOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Instead of rows, count them by spans of time: 15m, 1h, 1d, 1w, 1mo, 1y. Days begin at midnight, weeks on Monday, months and years by the calendar, in the zone of the output: local in a table on a terminal, else UTC.",
-            valueName: "span"))
+            valueName: "span"), transform: TimeSpan.parsed)
     var bucket: TimeSpan?
     @Option(
         help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column"),

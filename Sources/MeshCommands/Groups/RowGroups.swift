@@ -164,13 +164,17 @@ extension Array {
         for spelling in [wanted] + (otherNames[wanted] ?? []) {
             if let column = first(where: { GenericCell.plain($0.name) == spelling }) { return column }
         }
-        if let column = first(where: { plain($0.title) == wanted }) { return column }
-        throw CommandError(.usage, "there is no column \(name); there are \(map(\.name).joined(separator: ", "))")
+        if let column = first(where: { plain($0.title) == wanted || plain($0.heading) == wanted }) { return column }
+        let guess = KnownName.suggestion(for: name, among: map(\.name))
+        throw CommandError(.usage, "there is no column \(name)\(guess); there are \(map(\.name).joined(separator: ", "))")
     }
 
     /// The columns of a list with commas, shown in its order, details too.
     func named<Row>(list: String) throws -> [Column<Row>] where Element == Column<Row> {
-        try list.split(separator: ",").map { name in
+        guard list.contains(where: { $0 != "," && $0 != " " }) else {
+            throw CommandError(.usage, "--columns takes names with commas between them; there are \(map(\.name).joined(separator: ", "))")
+        }
+        return try list.split(separator: ",").map { name in
             var column = try named(String(name))
             column.isDetail = false
             return column

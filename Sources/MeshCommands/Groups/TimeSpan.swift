@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 
 /// A length of time as people write it: `15m`, `1h`, `1d`, `1w`, `1mo`, `1y`.
-struct TimeSpan: ExpressibleByArgument, Equatable {
+struct TimeSpan: Equatable {
     private enum Length: Equatable {
         case seconds(Int64)
         /// By the calendar.
@@ -16,6 +16,12 @@ struct TimeSpan: ExpressibleByArgument, Equatable {
     private static let longestMonths: Int64 = 12_000
 
     private let length: Length
+
+    /// - Throws: an error that says which forms are accepted.
+    static func parsed(_ text: String) throws -> TimeSpan {
+        guard let span = TimeSpan(argument: text) else { throw ValidationError("a span of time is 90s, 15m, 1h, 1d, 1w, 1mo or 1y") }
+        return span
+    }
 
     init(seconds: Int64) { length = .seconds(max(1, seconds)) }
     init(months: Int64) { length = .months(max(1, months)) }

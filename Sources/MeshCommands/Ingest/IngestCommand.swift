@@ -5,6 +5,10 @@ import MeshLedger
 struct IngestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ingest", abstract: "Listen to live traffic.",
+        discussion: """
+            On a terminal a line shows how many events, packets and nodes were heard, how many events could not be decoded, and how many the
+            index of packets still lacks (lag); elsewhere standard error gets such a line every minute.
+            """,
         subcommands: [
             IngestMQTTCommand.self, IngestTCPCommand.self, IngestSerialCommand.self, IngestUDPCommand.self,
             IngestFileCommand.self,
@@ -17,9 +21,6 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         discussion: """
             Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is restored; a
             wrong password or an untrusted certificate ends the command.
-
-            On a terminal a line shows how many events, packets and nodes were heard, how many events could not be decoded, and how many the
-            views still lack (lag); elsewhere standard error gets such a line every minute.
 
             Every user of this computer sees a password in the address while the command runs: give it by --password-file, on standard
             input or in the environment variable \(BrokerPassword.variable).
@@ -42,45 +43,25 @@ struct IngestMQTTCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try options()
-        let ledger = try await ledger.openWriter(patience: LiveListening.patience)
-        let target = LiveListening(ledger).target
-        let bar = ProgressBar("listening")
-        let ingest = MQTTIngest(options, into: target) {
-            bar.end()
-            StandardOutput.error("meshledger: \(DisplayWidth.safe($0.description))")
-        }
-        let counts = try await IngestCounts(ledger)
-        let ticker = Task { await counts.show(on: bar) }
-        let outcome: Result<Void, any Error>
-        do {
-            try await ledger.reportSources { SourceReport.bytes([ingest.status]) }
-            _ = try await StopSignals.cancelling { try await ingest.run() }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
-        ticker.cancel()
-        await ticker.value
-        bar.end()
-        do {
-            try await ledger.close()
-        } catch {
-            _ = try outcome.get()  // the first failure is the one to report
-            throw error
-        }
-        let statistics = ingest.statistics
-        if statistics.connectionCount > 0 {
+        let listening = LiveListening(try await ledger.openWriter(patience: LiveListening.patience))
+        let say = listening.say
+        let ingest = MQTTIngest(options, into: listening.target) { say($0.description) }
+        func summary(_ status: SourceStatus) -> String {
+            let statistics = ingest.statistics
             let long = statistics.oversizedCount
             let gaps =
                 long == 0 ? "" : ", \(long) too long for a packet: `meshledger events` shows \(long == 1 ? "a gap" : "gaps")"
-            StandardOutput.error(
-                "meshledger: \(statistics.storedCount) of \(statistics.receivedCount) messages stored\(gaps), views flushed")
+            return "\(statistics.storedCount) of \(statistics.receivedCount) messages stored\(gaps)"
         }
-        try outcome.get()
+        try await listening.run(ingest, summary: summary)
     }
 
     private func options() throws -> MQTTOptions {
         var address = try MQTTAddress(url)
+        if address.password != nil {
+            StandardOutput.error(
+                "meshledger: every user of this computer can read the password in the address; --password-file and $\(BrokerPassword.variable) hide it")
+        }
         if let password = try password.value(address: address.password != nil) { address.password = password }
         var options = MQTTOptions(address)
         guard let quality = MQTTOptions.QualityOfService(rawValue: qos) else {

@@ -15,12 +15,35 @@ final class IngestCounts: Sendable {
         var errors: UInt64 = 0
     }
 
-    private let ledger: LedgerWriter
+    private enum Source {
+        case writer(LedgerWriter)
+        case ledger(Ledger)
+
+        func reading<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
+            switch self {
+            case .writer(let writer): try await writer.reading(body)
+            case .ledger(let ledger): try await body(ledger)
+            }
+        }
+
+        /// A ledger that another process writes is opened for each reading.
+        var isOpen: Bool {
+            switch self {
+            case .writer(let writer): writer.holder == nil
+            case .ledger: true
+            }
+        }
+    }
+
+    private let ledger: Source
     private let first: EventSequence
     private let quarantined: UInt64
     private let state: Mutex<State>
 
-    init(_ ledger: LedgerWriter) async throws {
+    convenience init(_ ledger: LedgerWriter) async throws { try await self.init(.writer(ledger)) }
+    convenience init(_ ledger: Ledger) async throws { try await self.init(.ledger(ledger)) }
+
+    private init(_ ledger: Source) async throws {
         self.ledger = ledger
         (first, quarantined) = try await ledger.reading { ($0.log.head, try await Self.quarantined($0)) }
         state = Mutex(State(indexed: first))
@@ -32,11 +55,12 @@ final class IngestCounts: Sendable {
 
     func line() async throws -> String { try await ledger.reading { try await line(of: $0) } }
 
-    /// `1,204 events, 310 packets, 42 nodes, 3 errors, lag 0`: the lag is the number of events that the views still lack.
+    /// `1,204 events, 310 packets, 42 nodes, 3 errors, lag 0`: the lag is the number of events that the index of packets still lacks. Other views commit
+    /// nothing as long as no event changes them.
     private func line(of ledger: Ledger) async throws -> String {
         let head = ledger.log.head
         let views = try await ledger.views()
-        let checkpoint = views.map(\.checkpoint).min() ?? head.rawValue
+        let checkpoint = views.first { $0.name == "packets" }?.checkpoint ?? head.rawValue
         let errors = views.reduce(0) { $0 + $1.quarantined }
         return try state.withLock { state in
             if checkpoint > state.indexed.rawValue {
@@ -52,23 +76,24 @@ final class IngestCounts: Sendable {
             state.lag = head.rawValue - min(head.rawValue, checkpoint)
             let events = head.rawValue - first.rawValue
             return "\(events.grouped) events, \(state.packets.grouped) packets, \(UInt64(state.nodes.count).grouped) nodes, "
-                + "\(state.errors.grouped) errors, lag \(state.lag.grouped)"
+                + "\(state.errors.grouped) \(state.errors == 1 ? "error" : "errors"), lag \(state.lag.grouped)"
         }
     }
 
     /// Shows them until it is cancelled.
     /// - Parameters:
     ///   - bar: where to show them on a terminal.
-    ///   - period: between lines of the log.
-    func show(on bar: ProgressBar, every period: Duration = .seconds(60)) async {
-        let isTerminal = isatty(2) == 1
-        // A ledger that another process writes is opened for each reading.
-        let shown = Duration.milliseconds(ledger.holder == nil ? 500 : 5_000)
+    ///   - log: where to write them elsewhere, every minute.
+    func show(
+        on bar: ProgressBar, log: @Sendable (String) -> Void = { StandardOutput.error("meshledger: \($0)") }
+    ) async {
+        let isTerminal = ProgressBar.isShown
+        let shown = Duration.milliseconds(ledger.isOpen ? 500 : 5_000)
         while !Task.isCancelled {
             do {
-                try await Task.sleep(for: isTerminal ? shown : period)
+                try await Task.sleep(for: isTerminal ? shown : .seconds(60))
                 let line = try await line()
-                if isTerminal { bar.show(line) } else { StandardOutput.error("meshledger: \(line)") }
+                if isTerminal { bar.show(line) } else { log(line) }
             } catch is CancellationError {
                 return
             } catch {

@@ -18,20 +18,24 @@ struct LiveListening {
 
     /// The receiver of a source's notices.
     var report: @Sendable (SourceStatus, String) -> Void {
-        { [bar] _, text in
+        { [say] _, text in say(text) }
+    }
+
+    var say: @Sendable (String) -> Void {
+        { [bar] text in
             bar.end()
             StandardOutput.error("meshledger: \(DisplayWidth.safe(text))")
         }
     }
 
-    /// - Parameter after: what remains to be done when it has ended, before the ledger is closed
-    func run(_ source: any LiveSource, after: () async throws -> Void = {}) async throws {
-        let ticker = Task { [bar] in
-            while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(500))
-                bar.show(fraction: nil, done: source.status.storedCount, unit: "packets stored")
-            }
-        }
+    /// - Parameters:
+    ///   - after: what remains to be done when it has ended, before the ledger is closed
+    ///   - summary: what to say of it at the end
+    func run(
+        _ source: any LiveSource, after: () async throws -> Void = {}, summary: (SourceStatus) -> String = Self.summary
+    ) async throws {
+        let counts = try await IngestCounts(ledger)
+        let ticker = Task { [bar] in await counts.show(on: bar) }
         let outcome: Result<Void, any Error>
         do {
             try await ledger.reportSources { SourceReport.bytes([source.status]) }
@@ -42,19 +46,21 @@ struct LiveListening {
             outcome = .failure(error)
         }
         ticker.cancel()
+        await ticker.value
         bar.end()
         do {
             try await ledger.close()
         } catch {
-            _ = try outcome.get()
+            _ = try outcome.get()  // the first failure is the one to report
             throw error
         }
         let status = source.status
-        if status.connectionCount > 0 {
-            let dropped = status.droppedCount > 0 ? ", \(status.droppedCount) dropped" : ""
-            StandardOutput.error(
-                "meshledger: \(status.storedCount) of \(status.receivedCount) packets stored\(dropped), views flushed")
-        }
+        if status.connectionCount > 0 { StandardOutput.error("meshledger: \(summary(status)), views flushed") }
         try outcome.get()
+    }
+
+    private static func summary(_ status: SourceStatus) -> String {
+        let dropped = status.droppedCount > 0 ? ", \(status.droppedCount) dropped" : ""
+        return "\(status.storedCount) of \(status.receivedCount) packets stored\(dropped)"
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import MeshLedger
 import ProtobufWire
 
-struct EraseCommand: AsyncParsableCommand {
+struct EraseCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Erase events for good, in the log and in all views.",
         discussion: """

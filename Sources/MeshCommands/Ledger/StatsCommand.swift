@@ -118,12 +118,20 @@ struct StatsCommand: AsyncParsableCommand {
         return (facts, views)
     }
 
+    private static func limit(_ ledger: Ledger) -> (bytes: UInt64?, problem: String?) {
+        do throws(LedgerError) {
+            return (try ledger.sizeLimit().bytes.map { UInt64($0) }, nil)
+        } catch {
+            return (nil, error.description)
+        }
+    }
+
     private static func sizes(_ ledger: Ledger) throws -> [Fact] {
         let sizes = LedgerFiles.sizes(ledger.path)
-        let limit = try ledger.sizeLimit().bytes.map { UInt64($0) }
+        let (limit, problem) = Self.limit(ledger)
         let forecast = try DiskForecast(ledger.log, logBytes: sizes.log, viewBytes: sizes.views, limit: limit)
         func number(_ name: String, _ value: UInt64?) -> Fact { Fact(name: name, value: value.map { .unsigned($0) } ?? .null) }
-        return [
+        return (problem.map { [Fact(name: "size_limit_damaged", value: .text($0))] } ?? []) + [
             number("log_bytes", sizes.log), number("views_bytes", sizes.views), number("size_limit_bytes", limit),
             number("log_bytes_a_day", forecast.logBytesPerDay), number("views_bytes_a_day", forecast.viewBytesPerDay),
             number("disk_free_bytes", forecast.freeBytes), number("disk_full_in_days", forecast.daysToFullDisk),
@@ -168,7 +176,12 @@ struct StatsCommand: AsyncParsableCommand {
             facts.append(Fact(name: "dropped_events", value: .unsigned(retention.first.rawValue - 1)))
             facts.append(Fact(name: "dropped_through_arrival", value: .second(retention.lastArrival.seconds)))
         }
-        let policy = try ledger.retentionPolicy()
+        let policy: RetentionPolicy
+        do throws(LedgerError) {
+            policy = try ledger.retentionPolicy()
+        } catch {
+            return facts + [Fact(name: "retention_damaged", value: .text(error.description))]
+        }
         if let seconds = policy.longestSeconds {
             facts.append(Fact(name: "retention_older_than", value: .text(DurationArgument(seconds: seconds).text)))
         }

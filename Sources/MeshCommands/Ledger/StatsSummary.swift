@@ -44,9 +44,9 @@ struct StatsSummary {
         let sealed = number("sealed_events") ?? 0
         let seal = sealed > 0 ? ", \(sealed.grouped) events of it sealed" : ""
         add("size", "log \(Self.size(number("log_bytes")))\(seal); views \(Self.size(number("views_bytes")))")
-        add("limit", number("size_limit_bytes").map { Self.size($0) })
+        add("limit", number("size_limit_bytes").map { Self.size($0) } ?? text("size_limit_damaged", zone))
         let policy = [text("retention_older_than", zone), number("retention_larger_than_bytes").map { Self.size($0) }]
-        add("kept", policy.compactMap(\.self).joined(separator: ", "))
+        add("kept", text("retention_damaged", zone) ?? policy.compactMap(\.self).joined(separator: ", "))
         add("growth", growth)
         add("disk", number("disk_free_bytes").map { "\(Self.size($0)) free" })
         add("writer", writer)

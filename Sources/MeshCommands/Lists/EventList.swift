@@ -8,9 +8,10 @@ struct EventList: LiveList {
     static let about = ListDescription(
         name: "events", abstract: "The log's events, the newest first.",
         discussion: """
-            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), rx_time (the receiver),
+            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), receiver (its clock),
             arrival (it was live), or import if there is no other. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
-            order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains.
+            order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains;
+            snr, rssi and hops_away, for --columns, --where and the counts, are how it was received.
 
               meshledger events --limit 10
               meshledger events --since 2025-09-10 --until 2025-09-11
@@ -32,7 +33,8 @@ struct EventList: LiveList {
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func columns(_ request: ListRequest) -> [Column<EventRow>] {
-        EventRow.columns(by: by) + (request.options.mentions("content") ? [EventRow.contentColumn] : [])
+        let others = EventRow.signalColumns + [EventRow.contentColumn]
+        return EventRow.columns(by: by) + others.filter { request.options.mentions($0.name) }
     }
 
     func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) }

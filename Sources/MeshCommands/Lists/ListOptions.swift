@@ -39,9 +39,12 @@ struct ListOptions: ParsableArguments {
         return query
     }
 
+    /// The columns by which rows are chosen or sorted, as they were typed.
+    fileprivate var asked: [String] { conditions.map(\.column) + (sort.map { [$0] } ?? []) }
+
     /// Whether rows are chosen or sorted by the column.
     func names(_ column: String) -> Bool {
-        (conditions.map(\.column) + [sort ?? ""]).contains { GenericCell.plain($0) == GenericCell.plain(column) }
+        asked.contains { GenericCell.plain($0) == GenericCell.plain(column) }
     }
 
     /// Whether the column is named by any of the options.
@@ -181,9 +184,17 @@ struct ListRequest {
         writer.finish(emptyNote: emptyNote, more: more)
     }
 
+    /// Those that rows are chosen or sorted by are in every table.
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
-        guard let names = options.columns else { return columns }
-        return try columns.named(list: names)
+        guard options.columns == nil else { return try columns.named(list: options.columns ?? "") }
+        var columns = columns
+        // Counts have other columns than the rows that were chosen.
+        for asked in options.asked.compactMap({ try? columns.named($0).name }) {
+            for index in columns.indices where columns[index].name == asked {
+                (columns[index].isAsked, columns[index].isDetail) = (true, false)
+            }
+        }
+        return columns
     }
 }
 

@@ -36,6 +36,7 @@ struct PositionList: RowList {
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
         columns.insert(Column("since", time: { $0.since == 0 ? $0.time : $0.since }, of: { $0.timeSource }), at: 3)
+        columns[3].isMinor = true
         for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
             columns[index].isDetail = true
         }

@@ -38,8 +38,8 @@ struct NodeList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only nodes last heard on this channel.", completion: NameCompletion.channels) var channel: String?
     @OptionGroup var marks: ListedOptions
-    @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time")) var silent:
-        RelativeTime?
+    @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time"), transform: RelativeTime.parsed)
+    var silent: RelativeTime?
     @Flag(help: "Only favorites.") var favorites = false
     @Flag(help: "Only ignored nodes.") var ignored = false
 
@@ -61,7 +61,7 @@ struct NodeList: RowList {
         // A node that is named explicitly is shown even if it is archived.
         if number != nil { query.includesArchived = true }
         var every = query
-        (every.limit, every.offset) = (.max, 0)
+        (every.limit, every.offset, every.newestFirst) = (.max, 0, true)
         try ReportedNode.all(ledger.nodes(every, only: number, with: text.pattern), query, in: ledger).forEach(body)
     }
 }

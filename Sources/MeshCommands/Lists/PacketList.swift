@@ -8,9 +8,10 @@ struct PacketList: LiveList {
         name: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
             Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
-            receiver heard it. time_source names the clock: recorded (its file), rx_time (the receiver), arrival (it was live), or import if there
+            receiver heard it. time_source names the clock: recorded (its file), receiver (its clock), arrival (it was live), or import if there
             is no other. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
             With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
+            The columns snr, rssi and hops_away, for --columns, --where and the counts, are those of the reception with the best signal.
 
               meshledger packets --node '!19025c00' --limit 10
               meshledger packets --since 2025-09-10 --until 2025-09-11
@@ -18,6 +19,7 @@ struct PacketList: LiveList {
               meshledger packets --where port=unreadable --sort receptions --reverse
               meshledger packets --since 1d --count-by node --limit 10
               meshledger packets --since 30d --count-by hour,port
+              meshledger packets --node Rover --since 1d --bucket 1h --mean snr
               meshledger packets --follow
               meshledger packets show 4711
               meshledger packets receptions 2740310711
@@ -32,7 +34,8 @@ struct PacketList: LiveList {
     var by = EventOrder.Clock.heard
 
     func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
-        let columns = LivePacket.packetColumns(by: by)
+        var columns = LivePacket.packetColumns(by: by)
+        columns += LivePacket.signalColumns.filter { request.options.mentions($0.name) }
         guard request.options.mentions("content") else { return columns }
         return columns + [try LivePacket.storedContentColumn(request.ledger)]
     }

@@ -3,7 +3,7 @@ import Foundation
 import MeshLedger
 import Meshtastic
 
-struct PositionsTrackCommand: AsyncParsableCommand {
+struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "track", abstract: "The track of a node: each position with its distance from the previous one.",
         discussion: """

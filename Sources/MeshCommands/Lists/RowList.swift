@@ -55,7 +55,7 @@ struct ListDescription {
 }
 
 /// Lists rows.
-struct ListCommand<List: RowList>: AsyncParsableCommand {
+struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
     static var configuration: CommandConfiguration {
         let about = List.about
         let isNoun = about.noun != nil
@@ -65,6 +65,8 @@ struct ListCommand<List: RowList>: AsyncParsableCommand {
 
     @OptionGroup var options: ListOptions
     @OptionGroup var list: List
+
+    var output: OutputOptions { options.output }
 
     func run() async throws {
         if let live = list as? any LiveList, live.following.follow { return try await live.follow(options) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshLedger
 import ViewQuery
 
-struct SearchCommand: AsyncParsableCommand {
+struct SearchCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Messages, nodes or waypoints by their words.",
         discussion: """

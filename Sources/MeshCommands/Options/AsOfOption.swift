@@ -14,7 +14,19 @@ struct AsOfOption: ParsableArguments {
 
 /// A point in the history: a number is an event's sequence, anything else is a time.
 struct PointInTimeArgument: Equatable {
-    var moment: PointInTime
+    private enum Written: Equatable {
+        case sequence(UInt64)
+        case time(TimeArgument)
+    }
+
+    private let written: Written
+
+    var moment: PointInTime {
+        switch written {
+        case .sequence(let sequence): .sequence(sequence)
+        case .time(let time): .time(time.time)
+        }
+    }
 
     /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> PointInTimeArgument {
@@ -26,10 +38,15 @@ struct PointInTimeArgument: Equatable {
 
     init?(_ argument: String) {
         if !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            // A log has no more events than milliseconds have passed since 1973.
             guard let sequence = UInt64(argument) else { return nil }
-            moment = .sequence(sequence)
+            if sequence >= 100_000_000_000, let time = TimeArgument(argument) {
+                written = .time(time)
+            } else {
+                written = .sequence(sequence)
+            }
         } else if let time = TimeArgument(argument) {
-            moment = .time(time.time)
+            written = .time(time)
         } else {
             return nil
         }
@@ -38,7 +55,7 @@ struct PointInTimeArgument: Equatable {
 
 extension PointInTime {
     /// Its text for people.
-    fileprivate func text(in then: Ledger) -> String {
+    func text(in then: Ledger) -> String {
         let event = then.asOfSequence?.rawValue ?? 0
         switch self {
         case .sequence:

@@ -36,6 +36,11 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
+/// A command that prints times; those that are typed without a zone are of the same one.
+protocol ShowsTimes: ParsableCommand {
+    var output: OutputOptions { get }
+}
+
 /// A range of time.
 struct TimeOptions: ParsableArguments {
     @Option(

@@ -19,10 +19,10 @@ struct KeepKeysOption: ParsableArguments {
         let count = news.count == 1 ? "a channel key" : "\(news.count) channel keys"
         guard keepKeys else {
             return StandardOutput().line(
-                "a radio reported \(count) unknown here (\(names)), which is not stored; \(advice) keeps it")
+                "a radio reported \(count) unknown here (\(names)), not stored; \(advice) keeps \(news.count == 1 ? "it" : "them")")
         }
         try await ledger.changeKeys(.addChannels(news))
         try await ledger.catchUp(title: "opening what is stored")
-        StandardOutput().line("\(count) of a radio is kept (\(names)), and the views are folded again")
+        StandardOutput().line("\(count) of a radio kept (\(names)), and the views are folded again")
     }
 }

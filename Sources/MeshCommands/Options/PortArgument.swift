@@ -18,6 +18,8 @@ struct PortArgument: ExpressibleByArgument, Equatable {
         let guess = KnownName.suggestion(for: wanted.hasSuffix("_APP") ? wanted : wanted + "_APP", among: PacketCell.portNames)
         throw CommandError(
             .noInput,
-            "there is no port \(text)\(guess); a port is a number, or one of \(PacketCell.portNames.joined(separator: ", "))")
+            wanted == "UNREADABLE"
+                ? "unreadable is no port; `--where port=unreadable` chooses what no known key opens"
+                : "there is no port \(text)\(guess); a port is a number, or one of \(PacketCell.portNames.joined(separator: ", "))")
     }
 }

@@ -3,14 +3,12 @@ import EventLog
 import MeshLedger
 
 /// A point in time; `1d` is a day before the time as of which the ledger is read.
-struct RelativeTime: ExpressibleByArgument {
+struct RelativeTime {
     private let text: String
     private let written: TimeArgument
 
-    init?(argument: String) {
-        guard let written = TimeArgument(argument) else { return nil }
-        (text, self.written) = (argument, written)
-    }
+    /// - Throws: an error that says which forms are accepted.
+    static func parsed(_ text: String) throws -> RelativeTime { RelativeTime(text: text, written: try TimeArgument.parsed(text)) }
 
     func time(in ledger: Ledger) -> Timestamp {
         (ledger.asOfTime.flatMap { TimeArgument(text, now: $0) } ?? written).time

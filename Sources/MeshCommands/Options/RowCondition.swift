@@ -58,7 +58,7 @@ struct RowCondition: ExpressibleByArgument {
 
     /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.
     func holds(_ cell: CellValue, _ value: String) -> Bool {
-        guard let comparison else { return cell.plain.lowercased().contains(value.lowercased()) }
+        guard let comparison else { return TextPattern(value).matches(cell.plain) }
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
         switch cell {
         case .instant(let left): if let right = ISOTime.parse(value) { return comparison.holds(left, right) }

@@ -1,24 +1,53 @@
 import ArgumentParser
 import EventLog
 import Foundation
+import Synchronization
 
-/// A point in time: ISO 8601, a date, a month, `2h ago`, `yesterday 10:00`, `now`, or a number since 1970. UTC unless stated
-/// otherwise.
+/// A point in time: ISO 8601, a date, a month, `2h ago`, `yesterday 10:00`, `now`, or a number since 1970. Without a zone it is of the zone in which the
+/// command shows times.
 struct TimeArgument: Equatable {
+    /// The zone of times that name none. Known only when the command line has been parsed.
+    static let zone = Mutex(TableZone.utc)
+
     /// The accepted forms, for errors.
     static let understood =
-        "a time is 2026-01-31, '2026-01-31 10:15', 2026-01-31T10:15:00Z, 2026-01, 10:15 (today), 'yesterday 10:15', yesterday, today, now, "
-        + "'2h ago' or 2h (also s, m, d, w, mo, y), or seconds or milliseconds since 1970; UTC unless it says otherwise"
+        "a time is 2026-01-31, '2026-01-31 10:15', 2026-01-31T10:15:00Z, 2026-01, 2026, 10:15 (today), 'yesterday 10:15', yesterday, today, now, "
+        + "'2h ago' or 2h (also s, m, d, w, mo, y), or seconds or milliseconds since 1970; without a zone it is UTC, "
+        + "or local for a table on a terminal"
 
-    var time: Timestamp
+    private let text: String
+    private let now: Timestamp
+    private let inUTC: Timestamp
 
     init?(_ argument: String, now: Timestamp = .now) {
-        let text = argument.trimmingCharacters(in: .whitespaces)
+        text = argument.trimmingCharacters(in: .whitespaces)
+        self.now = now
+        guard let time = Self.read(text, now, .utc) else { return nil }
+        inUTC = time
+    }
+
+    var time: Timestamp {
+        let zone = Self.zone.withLock { $0 }
+        return zone == .utc ? inUTC : Self.read(text, now, zone) ?? inUTC
+    }
+
+    private static func read(_ text: String, _ now: Timestamp, _ zone: TableZone) -> Timestamp? {
         let word = text.lowercased()
-        let read =
-            Self.number(word) ?? Self.distance(word, now) ?? Self.ofDay(word, now) ?? Self.month(word) ?? ISOTime.parse(text)
-        guard let time = read else { return nil }
-        self.time = time
+        if let time = number(word) ?? distance(word, now) ?? ofDay(word, now, zone) { return time }
+        guard let time = month(word) ?? ISOTime.parse(text) else { return nil }
+        return hasZone(word) ? time : moved(time, from: zone)
+    }
+
+    /// Whether it ends with `Z` or an offset.
+    private static func hasZone(_ text: String) -> Bool {
+        guard let clock = text.firstIndex(where: { $0 == "t" || $0 == " " }) else { return false }
+        return text.hasSuffix("z") || text[clock...].contains { $0 == "+" || $0 == "-" }
+    }
+
+    /// The time at which a clock of the zone shows what a clock of UTC shows at `time`.
+    private static func moved(_ time: Timestamp, from zone: TableZone) -> Timestamp {
+        let moved = zone.seconds(ofLocal: time.seconds)
+        return time.adding(seconds: moved - time.seconds)
     }
 
     /// - Throws: an error that says which forms are accepted.
@@ -67,14 +96,15 @@ struct TimeArgument: Equatable {
     }
 
     /// `now`, `today`, `yesterday`, `yesterday 10:00`, or a time of today: `10:00`.
-    private static func ofDay(_ text: String, _ now: Timestamp) -> Timestamp? {
+    private static func ofDay(_ text: String, _ now: Timestamp, _ zone: TableZone) -> Timestamp? {
         if text == "now" { return now }
-        var start = Timestamp(seconds: now.seconds - now.seconds % day)
+        let local = zone.local(now.seconds)
+        var start = Timestamp(seconds: local - local % day)
         var clock = text[...]
         for (word, days) in [("today", 0 as Int64), ("yesterday", 1)] where text.hasPrefix(word) {
             start = start.adding(seconds: -days * day)
             clock = clock.dropFirst(word.count)
-            if clock.isEmpty { return start }
+            if clock.isEmpty { return moved(start, from: zone) }
             guard clock.removeFirst() == " " else { return nil }
         }
         let hours = clock.trimmingCharacters(in: .whitespaces)
@@ -82,9 +112,17 @@ struct TimeArgument: Equatable {
         let padded = hours.distance(from: hours.startIndex, to: colon) == 1 ? "0" + hours : hours
         guard let offset = ISOTime.parse("1970-01-01T" + padded) else { return nil }
         let (time, overflows) = start.microseconds.addingReportingOverflow(offset.microseconds)
-        return overflows ? nil : Timestamp(microseconds: time)
+        guard !overflows else { return nil }
+        let read = Timestamp(microseconds: time)
+        return hasZone("t" + hours) ? read : moved(read, from: zone)
     }
 
-    /// The first instant of a month: `2025-09`.
-    private static func month(_ text: String) -> Timestamp? { text.utf8.count == 7 ? ISOTime.parse(text + "-01") : nil }
+    /// The first instant of a month, `2025-09`, or of a year, `2025`.
+    private static func month(_ text: String) -> Timestamp? {
+        switch text.utf8.count {
+        case 7: ISOTime.parse(text + "-01")
+        case 4: ISOTime.parse(text + "-01-01")
+        default: nil
+        }
+    }
 }

@@ -16,6 +16,8 @@ struct Column<Row> {
     var value: (Row) -> CellValue
     /// Whether a narrow terminal leaves it out first.
     var isMinor: Bool
+    /// Whether rows are chosen or sorted by it: a narrow terminal leaves it out last.
+    var isAsked = false
     /// Its form in tables, where that differs from the value; nil where it does not.
     var shown: ((Row) -> String?)?
     /// The names that its values have; nil where they are no names.
@@ -51,6 +53,16 @@ struct Column<Row> {
     /// The time of a row. Tables show of an unknown one the day of the import.
     init(_ name: String = "time", time: @escaping (Row) -> UInt32, of source: @escaping (Row) -> TimeSource) {
         self.init(name, shown: { source($0) == .import ? TimeText.imported(time($0)) : nil }) { .time(time($0)) }
+    }
+
+    /// The same of a row that is first and last heard then.
+    init(
+        _ name: String, heading: String? = nil, isDetail: Bool = false, heard time: @escaping (Row) -> UInt32,
+        atImport isOfImport: @escaping (Row) -> Bool
+    ) {
+        self.init(name, heading: heading, isDetail: isDetail, shown: { isOfImport($0) ? TimeText.imported(time($0)) : nil }) {
+            .time(time($0))
+        }
     }
 
     /// A column of an enumeration. Its names are made once: the name of a case is looked up in the program's metadata.

@@ -27,7 +27,9 @@ enum KnownName {
         let wanted = Array(text.lowercased().unicodeScalars.prefix(longest))
         guard wanted.count > 1 else { return "" }
         let most = max(1, wanted.count / 3)
-        let near = known.filter { !$0.isEmpty }.map { name in
+        // Another number is another channel.
+        let isNumbered = text.lowercased().hasPrefix("hash ")
+        let near = known.filter { !$0.isEmpty && !(isNumbered && $0.hasPrefix("hash ")) }.map { name in
             let name = (name: name, plain: Array(name.lowercased().unicodeScalars.prefix(longest)))
             return (name: name.name, distance: name.plain.starts(with: wanted) ? 1 : distance(wanted, name.plain))
         }
@@ -59,11 +61,15 @@ extension Ledger {
     /// The label of the channel that somebody names: in any case; `hash 3` for what no known key opens.
     func channel(named text: String?) throws -> String? {
         guard let text else { return nil }
-        let heard = try channels().map(\.channel)
+        let rows = try channels()
+        let heard = rows.map(\.channel)
         func name(_ channel: ChannelIdentity) -> String { channel.hash.map { "hash \($0)" } ?? channel.title }
         if let unread = heard.first(where: { $0.hash != nil && [name($0), $0.title].contains(text.lowercased()) }) {
             return unread.title
         }
+        // That of a channel whose key is known.
+        let ofHash = rows.filter { row in row.channel.isReadable && row.hash.map { "hash \($0)" } == text.lowercased() }
+        if let only = ofHash.first, ofHash.count == 1 { return only.channel.title }
         return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
     }
 

@@ -1,3 +1,4 @@
+import EventLog
 import MeshLedger
 import Meshtastic
 
@@ -16,16 +17,21 @@ enum PacketCell {
     static let portNames =
         FieldTable.standard.enumeration(named: "PortNum")?.values.map(\.name).filter { $0 != "MAX" && $0 != "UNKNOWN_APP" } ?? []
 
-    static let heardSources = KnownNames.these(["recorded", "rx_time", "arrival", "import"])
+    static let heardSources = KnownNames.these(["recorded", "receiver", "arrival", "import"])
 
     /// `import` where nothing tells when it was heard, and the time is that of its import.
     static func name(_ source: HeardSource) -> CellValue {
         switch source {
         case .recorded: .text("recorded")
-        case .receiver: .text("rx_time")
+        case .receiver: .text("receiver")
         case .arrival: .text("arrival")
         case .imported: .text("import")
         }
+    }
+
+    /// What a table shows of a time that is only that of an import; nil for others.
+    static func imported(_ time: Timestamp, _ source: HeardSource) -> String? {
+        source == .imported ? TimeText.imported(UInt32(clamping: time.seconds)) : nil
     }
 
     /// Made once: the name of a case is looked up in the program's metadata.

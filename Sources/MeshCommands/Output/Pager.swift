@@ -8,13 +8,19 @@ final class Pager {
 
     /// `$PAGER`, else `less`; nil where that is empty, `cat`, or not there.
     static func command(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
-        if let chosen = environment["PAGER"] {
-            let chosen = chosen.trimmingCharacters(in: .whitespaces)
-            return chosen.isEmpty || chosen == "cat" || environment["TERM"] == "dumb" ? nil : chosen
-        }
+        guard environment["TERM"] != "dumb" else { return nil }
+        guard let chosen = environment["PAGER"] else { return isThere("less", environment) ? "less -FRX" : nil }
+        let command = chosen.trimmingCharacters(in: .whitespaces)
+        return command.isEmpty || command == "cat" || !isThere(command, environment) ? nil : command
+    }
+
+    /// Whether the program of a command is there. What only a shell understands is left to it.
+    private static func isThere(_ command: String, _ environment: [String: String]) -> Bool {
+        let program = String(command.prefix { $0 != " " })
+        if program.contains(where: { "=\"'$`(){}|&;<>\\~".contains($0) }) { return true }
+        if program.contains("/") { return FileManager.default.isExecutableFile(atPath: program) }
         let folders = (environment["PATH"] ?? "").split(separator: ":")
-        let isThere = folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/less") }
-        return isThere && environment["TERM"] != "dumb" ? "less -FRX" : nil
+        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
     /// Nil where it cannot be started; output then goes to the terminal as it is.

@@ -15,7 +15,9 @@ struct ReportedNode {
     private static let newest = ["battery_level", "voltage", "channel_utilization"]
 
     /// A page of nodes with their last reports, which takes two lookups for each. Nodes with an unknown time of reception come last.
+    /// - Parameter nodes: the most recently heard first.
     static func all(_ nodes: [NodeRow], _ page: RowQuery, in ledger: Ledger) throws -> [ReportedNode] {
+        let nodes = page.newestFirst ? nodes : nodes.reversed()
         let ordered = nodes.filter { !$0.isTimeOfImport } + nodes.filter(\.isTimeOfImport)
         let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
         let numbers = shown.map(\.number)
@@ -61,11 +63,8 @@ extension ReportedNode {
     static func columns(in ledger: Ledger) throws -> [Column<ReportedNode>] {
         var columns = try ledger.columns(NodeRow.self).map { $0.of(\ReportedNode.node) }
         for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
-        for index in columns.indices where columns[index].name == "last_heard" {
-            // Only the day of the import is known.
-            columns[index].shown = { row in
-                row.node.isTimeOfImport ? TimeText.imported(row.node.lastHeard) : nil
-            }
+        for index in columns.indices where ["snr", "hops_away", "packets", "note"].contains(columns[index].name) {
+            columns[index].isMinor = true
         }
         let now = (ledger.asOfTime ?? .now).seconds
         return columns + [
@@ -76,7 +75,7 @@ extension ReportedNode {
             Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
             Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },
             Column("altitude", unit: "m", isDetail: true) { .number($0.position?.altitude) },
-            Column("position_time", heading: "pos age", shown: { $0.position.map { TimeText.age($0.time, at: now) } ?? "" }) {
+            Column("position_time", heading: "pos age", shown: { $0.position.map { age($0, at: now) } ?? "" }) {
                 $0.position.map { .time($0.time) } ?? .null
             },
         ]
@@ -87,6 +86,10 @@ extension ReportedNode {
         return Column(name, heading: heading, unit: unit, isDetail: isDetail, shown: { $0.metric(name).rounded(2) }) {
             $0.metric(name)
         }
+    }
+
+    private static func age(_ position: PositionRow, at now: Int64) -> String {
+        position.timeSource == .import ? "imported" : TimeText.age(position.time, at: now)
     }
 
     /// Rounded to about a metre.

@@ -34,6 +34,8 @@ final class RowWriter<Row> {
     private var text: [UInt8] = []
     private var waiting: [[String]] = []
     private var isNumeric: [Bool]
+    /// What the heading has of the times of each column; empty for most.
+    private var offsets: [String]
     private var layout: TableLayout?
     private(set) var count = 0
     /// Where rows are printed by another thread: those that it does not have yet.
@@ -49,6 +51,7 @@ final class RowWriter<Row> {
         shownColumns = style.keepsOrder ? shown : shown.filter { !$0.isText } + shown.filter(\.isText)
         digits = shownColumns.map(\.digits)
         isNumeric = Array(repeating: true, count: shownColumns.count)
+        offsets = Array(repeating: "", count: shownColumns.count)
         values = columns.map(\.value)
         memberStarts = columns.enumerated().map { index, column in
             Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
@@ -135,7 +138,8 @@ final class RowWriter<Row> {
         }
         if format == .table {
             if let layout, layout.hiddenCount > 0 {
-                note("(\(layout.hiddenCount) more columns do not fit; --wide, a wider terminal or --format json shows them)")
+                let columns = layout.hiddenCount == 1 ? "1 more column does" : "\(layout.hiddenCount) more columns do"
+                note("(\(columns) not fit: --wide)")
             }
             if let more, count > 0 { note("(\(more))") }
         }
@@ -198,8 +202,25 @@ final class RowWriter<Row> {
         }
     }
 
+    /// Where all local times of a column have the same offset, its heading has it instead.
+    private func moveOffsets() {
+        for column in shownColumns.indices {
+            let offsets = Set(waiting.compactMap { TableZone.offset(in: $0[column]) })
+            let times = waiting.count { $0[column].isEmpty || TableZone.offset(in: $0[column]) != nil }
+            guard offsets.count == 1, times == waiting.count, let offset = offsets.first else { continue }
+            self.offsets[column] = offset
+        }
+        for row in waiting.indices { waiting[row] = withoutOffsets(waiting[row]) }
+    }
+
+    private func withoutOffsets(_ cells: [String]) -> [String] {
+        zip(cells, offsets).map { cell, offset in
+            offset.isEmpty || TableZone.offset(in: cell) != offset ? cell : String(cell.dropLast(offset.count))
+        }
+    }
+
     private func addToTable(_ row: Row) {
-        let cells = cells(row)
+        let cells = withoutOffsets(cells(row))
         if let layout {
             output.line(layout.line(cells))
         } else {
@@ -209,10 +230,13 @@ final class RowWriter<Row> {
     }
 
     private func layOut() {
+        let width = style.isWide ? nil : output.columns
+        if width != nil { moveOffsets() }
+        let headings = zip(shownColumns, offsets).map { $1.isEmpty ? $0.heading : "\($0.heading) \($1)" }
         let layout = TableLayout(
-            headings: shownColumns.map(\.heading), rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
-            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), width: style.isWide ? nil : output.columns)
-        let heading = layout.line(shownColumns.map(\.heading))
+            headings: headings, rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
+            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isAsked: shownColumns.map(\.isAsked), width: width)
+        let heading = layout.line(headings)
         output.line(output.hasColour ? "\u{1b}[1m\(heading)\u{1b}[0m" : heading)
         self.layout = layout
     }

@@ -12,6 +12,7 @@ struct TableLayout {
     private let canCut: [Bool]
     private let isText: [Bool]
     private let isMinor: [Bool]
+    private let isAsked: [Bool]
     private let isBounded: Bool
     private var shown: [Int]
 
@@ -21,14 +22,16 @@ struct TableLayout {
     /// - Parameters:
     ///   - isText: the columns that are wrapped; nil for none.
     ///   - isMinor: the columns that are left out before anything is truncated; nil for none.
+    ///   - isAsked: the columns that are left out last; nil for none.
     init(
         headings: [String], rows: [[String]], isNumeric: [Bool], canCut: [Bool], isText: [Bool]? = nil, isMinor: [Bool]? = nil,
-        width: Int?
+        isAsked: [Bool]? = nil, width: Int?
     ) {
         self.isNumeric = isNumeric
         self.canCut = canCut
         self.isText = isText ?? headings.map { _ in false }
         self.isMinor = isMinor ?? headings.map { _ in false }
+        self.isAsked = isAsked ?? headings.map { _ in false }
         isBounded = width != nil
         widths = headings.map(DisplayWidth.of)
         shown = Array(headings.indices)
@@ -41,12 +44,13 @@ struct TableLayout {
     private mutating func fit(_ width: Int) {
         let (isText, canCut) = (isText, canCut)
         while total > width, narrow(where: { isText[$0] && $1 > max(Self.shortestText, width / 3) }) {}
-        while total > width, let minor = shown.last(where: { isMinor[$0] }) { hide(minor) }
+        while total > width, let minor = shown.last(where: { isMinor[$0] && !isAsked[$0] }) { hide(minor) }
         while total > width, narrow(where: { canCut[$0] && !isText[$0] && $1 > Self.shortestCut }) {}
         while total > width, narrow(where: { isText[$0] && $1 > Self.shortestText }) {}
         while total > width, shown.count > 1 {
             if narrow(where: { isText[$0] && $1 > Self.shortestCut * 2 }) { continue }
-            if let last = shown.last(where: { !isText[$0] && $0 != shown.first }) {
+            let others = shown.dropFirst().filter { !isText[$0] }
+            if let last = others.last(where: { !isAsked[$0] }) ?? others.last {
                 hide(last)
             } else if !narrow(where: { isText[$0] && $1 > Self.shortestCut }), let last = shown.last {
                 hide(last)

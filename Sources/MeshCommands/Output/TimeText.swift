@@ -36,6 +36,14 @@ enum TableZone {
         return TimeText.iso(shifted).dropLast() + zone
     }
 
+    /// The offset with which a local time ends; nil for any other text.
+    static func offset(in text: String) -> String? {
+        let bytes = text.utf8
+        guard bytes.count == 25, bytes.dropFirst(10).first == UInt8(ascii: "T") else { return nil }
+        let offset = text.suffix(6)
+        return offset.first == "+" || offset.first == "-" ? String(offset) : nil
+    }
+
     /// Seconds since 1970 by its clock: what UTC would have at that reading.
     func local(_ seconds: Int64) -> Int64 {
         guard self == .local, let offset = Self.offset(seconds) else { return seconds }

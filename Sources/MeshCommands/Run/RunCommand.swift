@@ -51,7 +51,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
-        let logger = RunLog.logger(config.logFormat)
+        let bar = ProgressBar("listening")
+        let logger = RunLog.logger(config.logFormat, below: bar)
         if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
         let sources = RunningSources(into: ledger, logger: logger)
         ledger.reportSources { SourceReport.bytes(sources.statuses) }
@@ -61,6 +62,7 @@ struct RunCommand: AsyncParsableCommand {
             SourceService(sources: sources, config: config, manager: manager),
             ReloadService(file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager),
             WatchdogService(manager: manager, ledger: ledger),
+            CountsService(ledger: ledger, bar: bar, logger: logger),
         ]
         if let backup = config.backup { services.append(BackupService(backup: backup, log: ledger.log, logger: logger)) }
         var quiet = logger
@@ -70,6 +72,7 @@ struct RunCommand: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         group.maximumGracefulShutdownDuration = .seconds(Self.shutdownSeconds)
         try await ServiceGroup(configuration: group).run()
+        bar.end()
         let stored = sources.statuses.reduce(0) { $0 + $1.storedCount }
         logger.info("stopped: \(stored) packets stored, views flushed")
     }

@@ -8,10 +8,14 @@ struct RunLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
     let format: RunConfig.LogFormat
+    private let bar: ProgressBar?
 
-    init(_ format: RunConfig.LogFormat) { self.format = format }
+    init(_ format: RunConfig.LogFormat, below bar: ProgressBar? = nil) { (self.format, self.bar) = (format, bar) }
 
-    static func logger(_ format: RunConfig.LogFormat) -> Logger { Logger(label: "meshledger") { _ in RunLog(format) } }
+    /// - Parameter bar: a line of progress, which makes room for each message.
+    static func logger(_ format: RunConfig.LogFormat, below bar: ProgressBar? = nil) -> Logger {
+        Logger(label: "meshledger") { _ in RunLog(format, below: bar) }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -22,6 +26,7 @@ struct RunLog: LogHandler {
         let metadata = metadata.merging(event.metadata ?? [:]) { $1 }
         let time = TimeText.iso(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
         let message = DisplayWidth.safe(event.message.description)
+        bar?.end()
         switch format {
         case .text:
             let source = metadata["source"].map { "\($0): " } ?? ""

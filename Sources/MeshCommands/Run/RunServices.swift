@@ -64,6 +64,19 @@ struct WatchdogService: Service {
     }
 }
 
+/// Says how much was received: on a terminal in a line, else every minute in the log.
+struct CountsService: Service {
+    let ledger: Ledger
+    let bar: ProgressBar
+    let logger: Logger
+
+    func run() async throws {
+        let counts = try await IngestCounts(ledger)
+        let show: @Sendable () async throws -> Void = { [bar, logger] in await counts.show(on: bar) { logger.info("\($0)") } }
+        try? await cancelWhenGracefulShutdown(show)  // it matters only that it has ended
+    }
+}
+
 /// Updates a backup at the start, then at regular intervals.
 struct BackupService: Service {
     let backup: RunConfig.Backup

@@ -8,6 +8,8 @@ struct GuardedChild {
     enum End {
         case exited(Int32)
         case crashed(signal: Int32)
+        /// Somebody ended it, or the system did for lack of memory.
+        case ended(signal: Int32)
         /// It was killed because it made no progress for too long.
         case hung
     }
@@ -17,6 +19,7 @@ struct GuardedChild {
     /// How long a child may go without progress, in seconds.
     static let patienceVariable = "MESHLEDGER_PATIENCE"
     private static let standardPatience = 120.0
+    private static let crashes: Set<Int32> = [SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGFPE, SIGSYS]
 
     /// Runs this program with `arguments`. The child's output is held back until it ends, since a crash may leave half a line.
     ///
@@ -42,23 +45,29 @@ struct GuardedChild {
         try process.run()
         try? news.fileHandleForWriting.close()  // the child has a copy; unless this one is closed, the pipe never ends
         var pipes = [output, errors, news].map { ChildPipe($0) }
-        var (lastNews, isHung) = (ContinuousClock.now, false)
+        // Counted in short steps: while the computer sleeps, or all is stopped, nothing makes progress.
+        var (waited, lastTurn, isHung) = (Duration.zero, ContinuousClock.now, false)
         // Read on this thread: if the process may have no more threads, another one would never start.
         while pipes.contains(where: \.isOpen) {
             ChildPipe.wait(for: &pipes, milliseconds: 100)
             for line in pipes[2].takeLines() {
-                lastNews = .now
+                waited = .zero
                 progress(line)
             }
-            guard !isHung, lastNews.duration(to: .now) > .seconds(patience) else { continue }
+            let now = ContinuousClock.now
+            waited += min(lastTurn.duration(to: now), .seconds(1))
+            lastTurn = now
+            guard !isHung, waited > .seconds(patience) else { continue }
             isHung = true
             kill(process.processIdentifier, SIGKILL)
         }
         process.waitUntilExit()
         let end: End =
-            if isHung { .hung } else if process.terminationReason == .uncaughtSignal {
+            if isHung { .hung } else if process.terminationReason != .uncaughtSignal {
+                .exited(process.terminationStatus)
+            } else if Self.crashes.contains(process.terminationStatus) {
                 .crashed(signal: process.terminationStatus)
-            } else { .exited(process.terminationStatus) }
+            } else { .ended(signal: process.terminationStatus) }
         return (end, pipes[0].text, pipes[1].text)
     }
 

@@ -58,6 +58,10 @@ struct VerifyCommand: AsyncParsableCommand {
             if status != 0 { throw ExitCode(status) }
         case .crashed(let signal):
             try tell("reading \(stage.withLock { $0.subject }) crashed (signal \(signal))", stage.withLock { $0 })
+        case .ended(let signal):
+            throw CommandError(
+                .inputOutput, "\(ledger.path): the check was ended by signal \(signal)\(signal == SIGKILL ? ", perhaps for lack of memory" : ""): nothing is "
+                    + "known of the rest; run it again")
         case .hung:
             try tell("reading \(stage.withLock { $0.subject }) did not come to an end and was stopped", stage.withLock { $0 })
         }
@@ -135,7 +139,7 @@ extension VerifyCommand {
         do {
             let (result, baselines) = try await checkLog()
             GuardedChild.tell(VerifyNews.views.line)
-            let problems = try await baselines + problemsOfViews()
+            let problems = try await baselines + problemsOfSettings() + problemsOfViews()
             for problem in problems { StandardOutput.error(problem) }
             if !result.isIntact || !problems.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
         } catch {
@@ -147,6 +151,21 @@ extension VerifyCommand {
             if isCorrupt { GuardedChild.tell(VerifyNews.corrupt.line) }
             throw error
         }
+    }
+
+    private func problemsOfSettings() -> [String] {
+        var problems: [String] = []
+        do throws(LedgerError) {
+            _ = try SizeLimit.load(from: ledger.path)
+        } catch {
+            problems.append(error.description)
+        }
+        do throws(LedgerError) {
+            _ = try RetentionPolicy.load(from: ledger.path)
+        } catch {
+            problems.append(error.description)
+        }
+        return problems
     }
 
     /// Views that are not built have no events to check.

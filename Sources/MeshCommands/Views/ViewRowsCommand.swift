@@ -3,7 +3,7 @@ import Foundation
 import MeshLedger
 import ViewQuery
 
-struct ViewRowsCommand: AsyncParsableCommand {
+struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
     static let configuration = CommandConfiguration(
         commandName: "rows", abstract: "The rows of any view, with all of their columns.",
         discussion: """

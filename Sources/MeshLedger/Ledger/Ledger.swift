@@ -90,7 +90,7 @@ public final class Ledger: Sendable {
         let wasThere = FileManager.default.fileExists(atPath: path)
         var log: EventLog?
         do {
-            let new = try EventLog.create(at: path, options: logOptions(options, of: path))
+            let new = try EventLog.create(at: path, options: try logOptions(options, of: path))
             log = new
             let ledger = Ledger(
                 path: path, log: new, keyring: try KeyFile.load(from: path), options: options, isReadOnly: false,
@@ -144,16 +144,16 @@ public final class Ledger: Sendable {
         }
     }
 
-    private static func logOptions(_ options: LedgerOptions, of path: String) -> EventLogOptions {
+    /// - Throws: `.corrupt` if the stored limit is damaged: nothing is written without it.
+    private static func logOptions(_ options: LedgerOptions, of path: String) throws(LedgerError) -> EventLogOptions {
         var log = options.log
-        let kept = try? SizeLimit.load(from: path).bytes  // unreadable: reported when the ledger checks its size
-        if let bytes = kept { log.sizeLimit = min(log.sizeLimit, bytes) }
+        if options.access != .readOnly, let bytes = try SizeLimit.load(from: path).bytes { log.sizeLimit = min(log.sizeLimit, bytes) }
         if log.summariser == nil { log.summariser = .meshtastic }
         return log
     }
 
     private static func openLog(at path: String, _ options: LedgerOptions) throws -> (EventLog, Bool) {
-        var logOptions = logOptions(options, of: path)
+        var logOptions = try logOptions(options, of: path)
         logOptions.access = options.access == .readOnly ? .readOnly : .readWrite
         do {
             return (try EventLog.open(at: path, options: logOptions), options.access == .readOnly)
@@ -172,7 +172,7 @@ public final class Ledger: Sendable {
         let path = TemporaryFolders.newPath()
         try check(options, path)
         do {
-            let log = try EventLog.create(at: path, options: logOptions(options, of: path))
+            let log = try EventLog.create(at: path, options: try logOptions(options, of: path))
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
             try await ledger.startNew()

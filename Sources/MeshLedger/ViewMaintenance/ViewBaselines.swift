@@ -71,6 +71,9 @@ struct ViewBaselines: Sendable {
         return true
     }
 
+    /// Removes what interrupted cuts have left, and baselines that are no longer in force: they have rows of events that may be erased.
+    func removeAbandoned() throws { try folder.removeAll(but: log.first.rawValue - 1) }
+
     /// Finishes an interrupted `forget`.
     func finishForgetting() throws {
         let cut = log.first.rawValue - 1

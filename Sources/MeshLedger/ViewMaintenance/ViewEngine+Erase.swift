@@ -15,6 +15,8 @@ extension ViewEngine {
     ) async throws -> ErasureReport {
         await waitForErasure()
         guard !activity.isClosed else { throw closedError }
+        // The views are made again, which a damaged baseline would cost their rows of dropped events.
+        try requireBaselines(definitions)
         let build = activity.build
         enter(.erasing)
         // Cancelling the caller must not leave an erasure half done.
@@ -37,8 +39,11 @@ extension ViewEngine {
         for member in members { member.store.supersede() }
         served.close(refusing: .superseded)
         do {
+            try baselines.removeAbandoned()
             if let forgotten, try await baselines.forget(forgotten) { try erased.removeAll() }
             let report = try await work()
+            // Otherwise the log was rewritten: its free pages may have the bytes of events that retention has dropped.
+            if forgotten != nil, report.erased == 0, log.first.rawValue > 1 { _ = try await log.compact() }
             try await start(definitions, keyring: keyring)
             return report
         } catch {
@@ -62,7 +67,7 @@ extension ViewEngine {
         try requireBaselines(definitions)  // the next ones begin with these
         let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
         let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
-        baselines.folder.removeAll(but: last)
+        try? baselines.removeAbandoned()  // the next opening for writing tries again
         return done.retention
     }
 }

@@ -12,6 +12,11 @@ extension ViewEngine {
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)
         try baselines.finishForgetting()
+        do {
+            try baselines.removeAbandoned()
+        } catch {
+            logger.warning("what an interrupted cut has left could not be removed: \(error)")  // an erasure insists on it
+        }
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage
         var current: [Member] = []

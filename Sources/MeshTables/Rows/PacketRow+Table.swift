@@ -35,7 +35,7 @@ extension HeardSource {
     var text: String {
         switch self {
         case .recorded: "recorded"
-        case .receiver: "rx_time"
+        case .receiver: "receiver"
         case .arrival: "arrival"
         case .imported: "import"
         }

@@ -76,11 +76,12 @@ package struct BaselineFolder: Sendable {
     }
 
     /// Removes all baselines except those in force.
-    package func removeAll(but last: UInt64) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // it does not exist
-        for name in names where name != String(last) {
-            try? FileManager.default.removeItem(atPath: path + "/" + name)  // the next cut tries again
+    package func removeAll(but last: UInt64) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != String(last) {
+            try OwnedFile.removeAll(path + "/" + name)
         }
+        try Self.sync(path)
     }
 
     /// The hash of a baseline's file, by which it is named; nil if it is missing. The file is not interpreted before its hash was checked.
