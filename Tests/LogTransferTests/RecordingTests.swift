@@ -64,6 +64,20 @@ import Testing
         await copy.close()
     }
 
+    @Test func `a recording changes no other file beside it, and leaves none when it is stopped`() async throws {
+        let log = try await filledLog(700)
+        let other = file + ".new"
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: other))
+        try log.record(to: file)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        #expect(throws: EventLogError.self) { try log.record(to: file) { _ in false } }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == Data("precious".utf8))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["mesh.recording", "mesh.recording.new"])
+        await log.close()
+    }
+
     @Test func `importing again adds nothing, and a later recording only what is new`() async throws {
         let log = try await filledLog(700)
         let copy = try EventLog.temporary()

@@ -19,8 +19,7 @@ extension EventLog {
         if let device = try OutputDevice(path) {
             return try record(toDescriptor: device.descriptor, path: path, selection, progress: progress)
         }
-        let unfinished = path + ".new"
-        let file = try Self.createRecording(unfinished)
+        let (file, unfinished) = try Self.createRecording(for: path)
         defer { Glibc.close(file) }
         do throws(EventLogError) {
             let summary = try record(toDescriptor: file, path: path, selection, progress: progress)
@@ -33,10 +32,11 @@ extension EventLog {
         }
     }
 
-    private static func createRecording(_ path: String) throws(EventLogError) -> Int32 {
+    /// An unfinished recording beside the file, under a random name, since `PATH.new` may be a file of the user.
+    private static func createRecording(for path: String) throws(EventLogError) -> (file: Int32, path: String) {
+        let unfinished = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16)).new"
         do throws(StorageError) {
-            try OwnedFile.require(path)
-            return try OwnedFile.create(path)
+            return (try OwnedFile.open(unfinished, O_WRONLY | O_CREAT | O_EXCL), unfinished)
         } catch {
             throw error.code == .foreign || error.number == 0 ? EventLogError(error) : SmallFile.failureToMake(error.number, path)
         }

@@ -34,8 +34,13 @@ struct DeltaLog {
     private var statePath: String { folder + "/.state" }
 
     /// Reads the last checkpoint, and the commits since.
+    /// - Throws: if a link or something else is in the place of one of the table's folders, so that nothing is read or written outside of the lake.
     init(_ table: String) throws {
         self.table = table
+        try LakeFolder.requireFolder(table)
+        for name in try LakeFolder.names(table) where name == "_delta_log" || name.hasPrefix("day=") {
+            try LakeFolder.requireFolder("\(table)/\(name)")
+        }
         if let state = try LakeFolder.read(statePath) {
             try take(state, statePath)
             guard version >= 0, try LakeFolder.read(Self.path(version, "json", folder)) != nil else {
@@ -116,7 +121,8 @@ struct DeltaLog {
             actions.append(Self.remove(path, at: now, file, changes: true))
         }
         for file in files { actions.append(Self.add(file, at: now, changes: true)) }
-        try LakeFolder.make(folder)
+        try LakeFolder.makeInside(table)
+        try LakeFolder.makeInside(folder)
         try LakeFolder.create(Self.path(version + 1, "json", folder), Self.lines(actions))
         for action in actions { take(action) }
         version += 1

@@ -52,9 +52,9 @@ extension Lake {
     private func verify(
         _ file: LakeManifest.File, _ path: String, against ledger: Ledger, _ found: inout LakeVerification
     ) throws {
-        guard FileManager.default.fileExists(atPath: path) else { return found.problems.append("\(path) is missing") }
-        let hash: String
-        do { hash = try PartFile.sha256(of: path) } catch { return found.problems.append("\(path) cannot be read: \(error)") }
+        let read: String?
+        do { read = try PartFile.sha256(of: path) } catch { return found.problems.append("\(path) cannot be read: \(error)") }
+        guard let hash = read else { return found.problems.append("\(path) is missing") }
         if hash != file.sha256 { found.problems.append("\(path) was changed: its SHA-256 is not that of the manifest") }
         if file.root != (try Self.root(ledger, file.head)) {
             found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")

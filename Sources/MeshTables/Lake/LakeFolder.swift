@@ -1,15 +1,42 @@
 import Foundation
+internal import LMDB
 
 /// Files of a lake: each appears complete, under its final name, once it is on the disk.
+///
+/// Only the lake's own folder may be reached through a link. Inside, links, FIFOs and other users' files are refused, and nothing is waited for.
 enum LakeFolder {
     static func make(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    /// Creates a folder inside the lake, unless it exists.
+    static func makeInside(_ path: String) throws {
+        if unsafe mkdir(path, 0o777) == 0 { return OwnedFile.give(path) }
+        guard errno == EEXIST else { throw failure("mkdir", path) }
+        try requireFolder(path)
+    }
+
+    /// Refuses anything but a folder of the owner. A missing one is accepted.
+    static func requireFolder(_ path: String) throws {
+        do throws(StorageError) {
+            try OwnedFile.requireFolder(path)
+        } catch {
+            throw TableError(error.description)
+        }
+    }
+
+    /// Opens a plain file of the owner.
+    static func openFile(_ path: String, _ flags: Int32) throws -> Int32 {
+        do throws(StorageError) {
+            return try OwnedFile.open(path, flags, mode: 0o666)
+        } catch {
+            throw TableError(error.description)
+        }
+    }
+
     /// Locks the lake for this process; closing the descriptor releases it.
     static func lock(_ path: String) throws -> Int32 {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        guard descriptor >= 0 else { throw failure("open", path) }
+        let descriptor = try openFile(path, O_RDWR | O_CREAT)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
             throw TableError("\(path) is locked: another `meshledger lake` is writing there; wait for its end")
@@ -67,9 +94,11 @@ enum LakeFolder {
 
     /// - Returns: whether the file exists.
     static func forEachPiece(of path: String, _ take: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw failure("open", path) }
+        let descriptor: Int32
+        do throws(StorageError) {
+            descriptor = try OwnedFile.open(path, O_RDONLY)
+        } catch {
+            guard error.number == ENOENT else { throw TableError(error.description) }
             return false
         }
         defer { close(descriptor) }
@@ -100,7 +129,7 @@ enum LakeFolder {
     /// When a file was last written, in milliseconds since 1970; nil if it does not exist.
     static func time(of path: String) -> Int64? {
         var status = stat()
-        return unsafe stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) * 1000 : nil
+        return unsafe lstat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) * 1000 : nil
     }
 
     static func failure(_ call: String, _ path: String) -> TableError {

@@ -40,7 +40,7 @@ struct LakeManifest {
 
     init() {}
 
-    /// - Throws: if it is damaged, or has another version of the format.
+    /// - Throws: if it is damaged, has another version of the format, or names what is not inside the lake.
     init(_ json: JSONValue, path: String) throws {
         guard json["format"]?.whole == 1 else { throw TableError("\(path) is damaged, or of a later MeshLedger") }
         func number(_ value: JSONValue?) -> UInt64 { UInt64(value?.whole ?? 0) }
@@ -58,10 +58,25 @@ struct LakeManifest {
                     firstSequence: number(file["first_sequence"]), lastSequence: number(file["last_sequence"]),
                     head: number(file["head"]), root: file["root"]?.string ?? "", recipe: file["recipe"]?.string ?? "")
             }
+            guard Self.isInside(member.name), files.allSatisfy({ Self.isPart($0.path) }) else {
+                throw TableError(
+                    "\(path) is damaged: it names tables or files that are not inside the lake; put the right one back, or write a new lake"
+                )
+            }
             tables[member.name] = Table(
                 version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
                 root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files)
         }
+    }
+
+    private static func isInside(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix(".") && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+    }
+
+    /// Whether it is `day=…/part-…`.
+    private static func isPart(_ path: String) -> Bool {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false)
+        return names.count == 2 && names[0].hasPrefix("day=") && names[1].hasPrefix("part-") && !path.utf8.contains(0)
     }
 
     /// - Returns: nil if there is no manifest.

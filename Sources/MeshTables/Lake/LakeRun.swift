@@ -87,7 +87,7 @@ struct LakeRun: LakeVisitor {
         let gone = log.live.keys.filter { present[String($0.prefix { $0 != "/" })] != nil }
         var writer = LakeTableWriter(table, path: path, seed: seed, days: changed)
         if changed == nil || changed?.isEmpty == false {
-            try LakeFolder.make(path)
+            try LakeFolder.makeInside(path)
             try writer.write(rows)
         }
         let new = try writer.finish().map { part in
@@ -275,7 +275,7 @@ final class LakeDayWriter<Row> {
         try writer.finish()
         try file.finish()
         let path = "\(day.folder)/part-\(UUID().uuidString.lowercased())\(LakePart.ending)"
-        try LakeFolder.make("\(table)/\(day.folder)")
+        try LakeFolder.makeInside("\(table)/\(day.folder)")
         try file.move(to: "\(table)/\(path)")
         return .init(
             path: path, rows: sums.digest.count, size: file.byteCount, sha256: file.sha256(), digest: sums.digest,

@@ -12,9 +12,7 @@ final class PartFile: ByteOutput {
 
     init(_ path: String) throws {
         self.path = path
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
-        close(descriptor)
+        close(try LakeFolder.openFile(path, O_WRONLY | O_CREAT | O_EXCL))
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -24,8 +22,7 @@ final class PartFile: ByteOutput {
     }
 
     private func flush(syncs: Bool) throws {
-        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw LakeFolder.failure("open", path) }
+        let descriptor = try LakeFolder.openFile(path, O_WRONLY | O_APPEND)
         defer { close(descriptor) }
         unsafe hash.update(waiting.span.bytes)
         var written = 0
@@ -53,12 +50,10 @@ final class PartFile: ByteOutput {
 }
 
 extension PartFile {
-    /// The hash of a file's bytes.
-    static func sha256(of path: String) throws -> String {
+    /// The hash of a file's bytes; nil if it does not exist.
+    static func sha256(of path: String) throws -> String? {
         var hash = SHA256Context()
-        guard try unsafe LakeFolder.forEachPiece(of: path, { unsafe hash.update($0.bytes) }) else {
-            throw LakeFolder.failure("open", path)
-        }
+        guard try unsafe LakeFolder.forEachPiece(of: path, { unsafe hash.update($0.bytes) }) else { return nil }
         return hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

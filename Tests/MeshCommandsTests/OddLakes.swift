@@ -1,0 +1,116 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Lakes in which something else is in the place of a file or a folder.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct OddLakes {
+    private let tool: Tool
+    private var lake: String { tool.folder.file("lake").path }
+    private var outside: String { tool.folder.file("outside").path }
+
+    /// A lake that was written once, and for which there is something new.
+    init() throws {
+        tool = try Tool(holding: [Line.node(7, long: "A node", short: "A"), Line.text("hello", from: 7)])
+        let written = try tool.run("lake", "write", lake)
+        #expect(written.status == 0, "\(written)")
+        try tool.run("import", tool.write([Line.text("hello again", from: 7, time: 1_760_000_001)], to: "more.jsonl"))
+    }
+
+    /// Runs a command that must end at once.
+    private func run(_ command: String) throws -> Tool.Outcome {
+        let running = try tool.start(["lake", command, lake])
+        let end = Date(timeIntervalSinceNow: 60)
+        while running.process.isRunning, Date() < end { usleep(5_000) }
+        if running.process.isRunning {
+            Issue.record("lake \(command) hangs")
+            kill(running.process.processIdentifier, SIGKILL)
+        }
+        return try running.wait()
+    }
+
+    private func contents(_ path: String) throws -> [String: Data] {
+        var found: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            found[name] = FileManager.default.contents(atPath: path + "/" + name) ?? Data()
+        }
+        return found
+    }
+
+    private func putFIFO(at path: String) throws {
+        if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+    }
+
+    @Test(
+        arguments: [
+            "manifest.json", "messages/_delta_log/00000000000000000000.json", "messages/_delta_log/00000000000000000001.json",
+            "messages/_delta_log/.state", ".lock",
+        ])
+    func `a FIFO in the place of a file is refused, and nobody waits for it`(_ name: String) throws {
+        let path = lake + "/" + name
+        try putFIFO(at: path)
+        for command in name == ".lock" ? ["write"] : ["write", "verify"] {
+            let outcome = try run(command)
+            #expect(outcome.status == 74, "\(outcome)")
+            #expect(outcome.errors.contains("\(path): something else is in its place"), "\(outcome)")
+            #expect(outcome.errors.contains("FIFO"), "\(outcome)")
+        }
+    }
+
+    @Test func `verify tells of a FIFO in the place of a file with rows`() throws {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: lake)
+        let name = try #require(names.first { $0.hasPrefix("messages/day=") && $0.hasSuffix(".parquet") })
+        try putFIFO(at: lake + "/" + name)
+        let outcome = try run("verify")
+        #expect(outcome.status == 1 && outcome.output.contains("\(name) cannot be read"), "\(outcome)")
+        #expect(outcome.output.contains("FIFO"), "\(outcome)")
+    }
+
+    @Test(arguments: ["messages", "messages/_delta_log", "messages/day="], [false, true])
+    func `a link in the place of a folder is refused, and nothing changes where it leads`(_ name: String, isEmpty: Bool) throws {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: lake).sorted()
+        let folder = try #require(names.first { $0.hasPrefix(name) })
+        let path = lake + "/" + folder
+        if isEmpty {
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        } else {
+            try FileManager.default.moveItem(atPath: path, toPath: outside)
+        }
+        #expect(unsafe symlink(outside, path) == 0)
+        let before = try contents(outside)
+        for command in ["write", "verify"] {
+            let outcome = try run(command)
+            #expect(outcome.status == 74, "\(outcome)")
+            #expect(outcome.errors.contains("\(path): something else is in its place"), "\(outcome)")
+            #expect(outcome.errors.contains("symbolic link"), "\(outcome)")
+            #expect(try contents(outside) == before)
+        }
+    }
+
+    @Test func `the lake's own folder may be a link`() throws {
+        try FileManager.default.moveItem(atPath: lake, toPath: outside)
+        #expect(unsafe symlink(outside, lake) == 0)
+        for command in ["write", "verify"] {
+            let outcome = try run(command)
+            #expect(outcome.status == 0, "\(outcome)")
+        }
+    }
+
+    @Test func `a manifest that names a folder outside of the lake is refused, and that folder stays`() throws {
+        let manifest = lake + "/manifest.json"
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
+        let changed = text.replacingOccurrences(of: "\"messages\":", with: "\"../outside\":")
+        #expect(changed != text)
+        try changed.write(toFile: manifest, atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(atPath: outside + "/_delta_log", withIntermediateDirectories: true)
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: outside + "/_delta_log/precious.tmp"))
+        let before = try contents(outside)
+        for command in ["write", "verify"] {
+            let outcome = try run(command)
+            #expect(outcome.status == 74 && outcome.errors.contains("not inside the lake"), "\(outcome)")
+            #expect(try contents(outside) == before)
+        }
+    }
+}
