@@ -33,7 +33,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 // The program contains Swift's libraries in release: it starts in half the time that it takes to find and load them, and runs where there are none.
 let swiftLibraries = [
-    "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation", "_FoundationCollections", "_FoundationCShims",
+    "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation", "_FoundationCollections",
+    "_FoundationCShims",
     "_FoundationICU", "swift_StringProcessing", "swift_RegexParser", "swift_Builtin_float",
 ]
 let containsSwift = LinkerSetting.unsafeFlags(

@@ -67,7 +67,8 @@ struct DamagedBaselines {
         }
     }
 
-    @Test func `a packet that retention has dropped is erased from the log's free pages, and from what a killed cut left`() throws {
+    @Test func `a packet that retention has dropped is erased from the log's free pages, and from what a killed cut left`() throws
+    {
         let words = { (number: Int) in "confidential words \(number) that go" }
         let tool = try Tool(holding: (1...40).map { Line.text(words($0), from: 0x4a00_0001, time: 1_760_000_000 + $0) })
         try tool.run("simulate", "--seed", "3", "--nodes", "20", "--packets", "8000", "--encrypted", "0")

@@ -17,7 +17,8 @@ import Testing
         let source = try await ledger.log.source(named: "radio")
         let events = (0..<40).map { number in
             NewEvent(
-                Array(Line.text("number \(number)", from: 5_000 + UInt32(number % 20), time: 1_780_000_000 + number).utf8), encoding: .mqttJSON,
+                Array(Line.text("number \(number)", from: 5_000 + UInt32(number % 20), time: 1_780_000_000 + number).utf8),
+                encoding: .mqttJSON,
                 source: source)
         }
         try await ledger.log.append(events)

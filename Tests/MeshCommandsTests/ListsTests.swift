@@ -69,9 +69,13 @@ struct ListsTests {
             #expect(!hours.isEmpty && hours.allSatisfy { ($0["mean_snr"] as? Double).map { (-30...20).contains($0) } ?? false })
             #expect(try tool.run(list, "--format", "csv", "--limit", "1").lines[0].contains("snr") == false)
         }
-        let best = try tool.run("packets", "--columns", "id,snr", "--sort", "snr", "--reverse", "--limit", "1", "--format", "jsonl").objects
+        let best = try tool.run(
+            "packets", "--columns", "id,snr", "--sort", "snr", "--reverse", "--limit", "1", "--format", "jsonl"
+        ).objects
         let id = try #require(best.first?["id"] as? Int)
-        let receptions = try tool.run("packets", "receptions", "\(id)", "--format", "jsonl").objects.compactMap { $0["snr"] as? Double }
+        let receptions = try tool.run("packets", "receptions", "\(id)", "--format", "jsonl").objects.compactMap {
+            $0["snr"] as? Double
+        }
         #expect(try #require(best.first?["snr"] as? Double) == receptions.max())
     }
 

@@ -48,21 +48,30 @@ struct TerminalTests {
     }
 
     @Test func `a time without a zone is of the zone that is shown, and a heading has an offset that all times share`() throws {
-        let tool = try Tool(holding: [Line.text("at noon", from: 1, time: 1_767_265_200), Line.text("at one", from: 1, time: 1_767_268_800)])
+        let tool = try Tool(holding: [
+            Line.text("at noon", from: 1, time: 1_767_265_200), Line.text("at one", from: 1, time: 1_767_268_800),
+        ])
         let berlin = ["TZ": "Europe/Berlin"]
         let local = try shown(tool, "messages", "--since", "2026-01-01 12:30", environment: berlin)
-        #expect(local.lines.count == 2 && local.lines[0].hasPrefix("time +01:00 ") && local.lines[1].hasPrefix("2026-01-01T13:00:00 "), "\(local)")
+        #expect(
+            local.lines.count == 2 && local.lines[0].hasPrefix("time +01:00 ")
+                && local.lines[1].hasPrefix("2026-01-01T13:00:00 "), "\(local)")
         for more in [["--utc"], ["--format", "csv"]] {
             let utc = try tool.start(
-                ["messages", "--since", "2026-01-01 12:30"] + more, environment: berlin.merging(["TERM": "xterm"]) { $1 }).wait()
+                ["messages", "--since", "2026-01-01 12:30"] + more, environment: berlin.merging(["TERM": "xterm"]) { $1 }
+            ).wait()
             #expect(!utc.output.contains("at one") && !utc.output.contains("at noon"), "\(more): \(utc)")
         }
-        let day = try shown(tool, "messages", "--since", "2026-01-01", "--until", "2026-01-02", "--bucket", "1d", environment: berlin)
+        let day = try shown(
+            tool, "messages", "--since", "2026-01-01", "--until", "2026-01-02", "--bucket", "1d", environment: berlin)
         #expect(day.lines.count == 2, "\(day)")
     }
 
     @Test func `a narrow table keeps the columns by which rows are chosen and sorted`() throws {
-        let lines = [Line.node(1, long: "A node with a long name", short: "long"), Line.position(1, latitudeE7: 525_000_000, longitudeE7: 134_000_000)]
+        let lines = [
+            Line.node(1, long: "A node with a long name", short: "long"),
+            Line.position(1, latitudeE7: 525_000_000, longitudeE7: 134_000_000),
+        ]
         let tool = try Tool(holding: lines + [Line.text("hello", from: 1)])
         let chosen = try shown(tool, "packets", "--where", "receptions>0", "--sort", "is_damaged", columns: 60)
         #expect(chosen.lines[0].contains("heard") && chosen.lines[0].contains("is damaged"), "\(chosen)")

@@ -18,7 +18,9 @@ struct PagesOfLists {
 
     private func queries(_ lists: [(inout RowQuery) -> Void]) -> [RowQuery] {
         var queries: [RowQuery] = []
-        for (newestFirst, limit, offset) in [(true, 1, 0), (true, 7, 3), (false, 20, 0), (false, 5, 40), (true, .max, 0), (true, 0, 0)] {
+        for (newestFirst, limit, offset) in [
+            (true, 1, 0), (true, 7, 3), (false, 20, 0), (false, 5, 40), (true, .max, 0), (true, 0, 0),
+        ] {
             for list in lists {
                 var query = RowQuery(limit: limit, offset: offset, newestFirst: newestFirst)
                 list(&query)
@@ -68,8 +70,10 @@ struct PagesOfLists {
         let middle = Timestamp(seconds: Int64(all[all.count / 2].time))
         for node in [5_003, 5_011, 77] as [UInt32] {
             for query in queries([{ _ in }, { $0.since = middle }, { $0.until = middle }]) {
-                let wanted = try ledger.traceRoutes(RowQuery(since: query.since, until: query.until, newestFirst: query.newestFirst))
-                    .filter { $0.from == node || $0.to == node }
+                let wanted = try ledger.traceRoutes(
+                    RowQuery(since: query.since, until: query.until, newestFirst: query.newestFirst)
+                )
+                .filter { $0.from == node || $0.to == node }
                 let page = Array(wanted.dropFirst(query.offset).prefix(query.limit))
                 let found = try ledger.traceRoutes(of: node, query)
                 #expect(found.map(\.time) == page.map(\.time), "\(node) \(query)")

@@ -38,7 +38,8 @@ extension TelemetryRow: ShownRow {
         ]
         guard let kind else {
             let all = Column<TelemetryRow>(
-                "metrics", isText: true, shown: { $0.values.map { "\($0.field.name)=\($0.value.cell.rounded(2))" }.joined(separator: " ") }
+                "metrics", isText: true,
+                shown: { $0.values.map { "\($0.field.name)=\($0.value.cell.rounded(2))" }.joined(separator: " ") }
             ) {
                 .object($0.values.map { CellMember(name: $0.field.name, value: $0.value.cell) })
             }

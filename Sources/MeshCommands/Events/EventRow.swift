@@ -50,7 +50,9 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column("time", isDetail: clock != .heard, shown: { PacketCell.imported($0.heard, $0.heardSource) }) { .instant($0.heard) },
+            Column("time", isDetail: clock != .heard, shown: { PacketCell.imported($0.heard, $0.heardSource) }) {
+                .instant($0.heard)
+            },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
                 PacketCell.name($0.heardSource)
             }.named(PacketCell.heardSources),
@@ -84,7 +86,9 @@ struct EventRow: Sendable {
     static var signalColumns: [Column<EventRow>] {
         func packet(_ row: EventRow) -> DecodedPacket? { row.packet.flatMap { $0.hasPacket ? $0 : nil } }
         return [
-            Column("snr", unit: "dB") { row in packet(row).map { $0.rxSNR == 0 && !$0.hasRSSI ? .null : .float($0.rxSNR) } ?? .null },
+            Column("snr", unit: "dB") { row in
+                packet(row).map { $0.rxSNR == 0 && !$0.hasRSSI ? .null : .float($0.rxSNR) } ?? .null
+            },
             Column("rssi", unit: "dBm") { row in packet(row).map { $0.hasRSSI ? .number($0.rxRSSI) : .null } ?? .null },
             Column("hops_away", heading: "hops") { .number((packet($0)?.hopsAway).map { UInt32($0) }) },
         ]

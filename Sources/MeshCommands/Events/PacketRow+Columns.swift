@@ -27,7 +27,10 @@ extension PacketHolder {
     static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
         [
             Column("first_sequence") { .unsigned($0.packet.firstSequence) },
-            Column("time", isDetail: clock != .heard, shown: { $0.packet.firstHeard.flatMap { PacketCell.imported($0.heard, $0.heardSource) } }) {
+            Column(
+                "time", isDetail: clock != .heard,
+                shown: { $0.packet.firstHeard.flatMap { PacketCell.imported($0.heard, $0.heardSource) } }
+            ) {
                 $0.packet.heard.map { .instant($0) } ?? .null
             },
             Column("time_source", isDetail: clock != .heard, isMinor: true) { row in

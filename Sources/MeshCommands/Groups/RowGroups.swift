@@ -172,7 +172,8 @@ extension Array {
     /// The columns of a list with commas, shown in its order, details too.
     func named<Row>(list: String) throws -> [Column<Row>] where Element == Column<Row> {
         guard list.contains(where: { $0 != "," && $0 != " " }) else {
-            throw CommandError(.usage, "--columns takes names with commas between them; there are \(map(\.name).joined(separator: ", "))")
+            throw CommandError(
+                .usage, "--columns takes names with commas between them; there are \(map(\.name).joined(separator: ", "))")
         }
         return try list.split(separator: ",").map { name in
             var column = try named(String(name))

@@ -23,7 +23,9 @@ struct BrokerPassword: ParsableArguments {
             let file = passwordFile == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: passwordFile))
             bytes = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
-            throw LedgerError(ofFile: error).map { CommandError(.noInput, "\(passwordFile): \($0.description.drop { $0 == ":" || $0 == " " })") }
+            throw LedgerError(ofFile: error).map {
+                CommandError(.noInput, "\(passwordFile): \($0.description.drop { $0 == ":" || $0 == " " })")
+            }
                 ?? error
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

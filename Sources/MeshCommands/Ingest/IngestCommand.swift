@@ -60,7 +60,8 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         var address = try MQTTAddress(url)
         if address.password != nil {
             StandardOutput.error(
-                "meshledger: every user of this computer can read the password in the address; --password-file and $\(BrokerPassword.variable) hide it")
+                "meshledger: every user of this computer can read the password in the address; --password-file and $\(BrokerPassword.variable) hide it"
+            )
         }
         if let password = try password.value(address: address.password != nil) { address.password = password }
         var options = MQTTOptions(address)

@@ -188,8 +188,8 @@ struct ListRequest {
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
         guard options.columns == nil else { return try columns.named(list: options.columns ?? "") }
         var columns = columns
-        // Counts have other columns than the rows that were chosen.
-        for asked in options.asked.compactMap({ try? columns.named($0).name }) {
+        let asked = options.asked.compactMap { try? columns.named($0).name }  // counts have other columns
+        for asked in asked {
             for index in columns.indices where columns[index].name == asked {
                 (columns[index].isAsked, columns[index].isDetail) = (true, false)
             }

@@ -38,7 +38,9 @@ struct NodeList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only nodes last heard on this channel.", completion: NameCompletion.channels) var channel: String?
     @OptionGroup var marks: ListedOptions
-    @Option(help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time"), transform: RelativeTime.parsed)
+    @Option(
+        help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time"),
+        transform: RelativeTime.parsed)
     var silent: RelativeTime?
     @Flag(help: "Only favorites.") var favorites = false
     @Flag(help: "Only ignored nodes.") var ignored = false

@@ -19,7 +19,8 @@ struct KeepKeysOption: ParsableArguments {
         let count = news.count == 1 ? "a channel key" : "\(news.count) channel keys"
         guard keepKeys else {
             return StandardOutput().line(
-                "a radio reported \(count) unknown here (\(names)), not stored; \(advice) keeps \(news.count == 1 ? "it" : "them")")
+                "a radio reported \(count) unknown here (\(names)), not stored; \(advice) keeps \(news.count == 1 ? "it" : "them")"
+            )
         }
         try await ledger.changeKeys(.addChannels(news))
         try await ledger.catchUp(title: "opening what is stored")

@@ -20,6 +20,7 @@ struct PortArgument: ExpressibleByArgument, Equatable {
             .noInput,
             wanted == "UNREADABLE"
                 ? "unreadable is no port; `--where port=unreadable` chooses what no known key opens"
-                : "there is no port \(text)\(guess); a port is a number, or one of \(PacketCell.portNames.joined(separator: ", "))")
+                : "there is no port \(text)\(guess); a port is a number, or one of \(PacketCell.portNames.joined(separator: ", "))"
+        )
     }
 }

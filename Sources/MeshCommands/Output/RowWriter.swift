@@ -235,7 +235,8 @@ final class RowWriter<Row> {
         let headings = zip(shownColumns, offsets).map { $1.isEmpty ? $0.heading : "\($0.heading) \($1)" }
         let layout = TableLayout(
             headings: headings, rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
-            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isAsked: shownColumns.map(\.isAsked), width: width)
+            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isAsked: shownColumns.map(\.isAsked),
+            width: width)
         let heading = layout.line(headings)
         output.line(output.hasColour ? "\u{1b}[1m\(heading)\u{1b}[0m" : heading)
         self.layout = layout

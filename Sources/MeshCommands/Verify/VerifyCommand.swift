@@ -60,7 +60,8 @@ struct VerifyCommand: AsyncParsableCommand {
             try tell("reading \(stage.withLock { $0.subject }) crashed (signal \(signal))", stage.withLock { $0 })
         case .ended(let signal):
             throw CommandError(
-                .inputOutput, "\(ledger.path): the check was ended by signal \(signal)\(signal == SIGKILL ? ", perhaps for lack of memory" : ""): nothing is "
+                .inputOutput,
+                "\(ledger.path): the check was ended by signal \(signal)\(signal == SIGKILL ? ", perhaps for lack of memory" : ""): nothing is "
                     + "known of the rest; run it again")
         case .hung:
             try tell("reading \(stage.withLock { $0.subject }) did not come to an end and was stopped", stage.withLock { $0 })

@@ -147,7 +147,9 @@ public final class Ledger: Sendable {
     /// - Throws: `.corrupt` if the stored limit is damaged: nothing is written without it.
     private static func logOptions(_ options: LedgerOptions, of path: String) throws(LedgerError) -> EventLogOptions {
         var log = options.log
-        if options.access != .readOnly, let bytes = try SizeLimit.load(from: path).bytes { log.sizeLimit = min(log.sizeLimit, bytes) }
+        if options.access != .readOnly, let bytes = try SizeLimit.load(from: path).bytes {
+            log.sizeLimit = min(log.sizeLimit, bytes)
+        }
         if log.summariser == nil { log.summariser = .meshtastic }
         return log
     }

@@ -97,7 +97,9 @@ extension ViewEngine {
             guard let old, old.path != member.store.path else { return try member.store.beginFeed() }
             try member.store.continueFeed(of: old, tables: member.definition.rowTables, keeping: changesKept)
         } catch {
-            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .superseded, .missing].contains(error.code) else { throw error }
+            guard [.corrupt, .malformedValue, .noSuchTable, .closed, .superseded, .missing].contains(error.code) else {
+                throw error
+            }
             logger.notice("consumers of the changes of the view \(member.definition.name) have to start again: \(error)")
             try member.store.beginFeed()
         }
