@@ -165,7 +165,7 @@ struct ExportTests {
         #expect(try tool.run("import", tool.write(envelopes, to: "telemetry.base64")).status == 0)
         for kind in TelemetryKind.allCases {
             let rows = try tool.run("export", "telemetry", "--kind", "\(kind)", "--format", "csv").lines
-            #expect(rows.count == 2, "\(kind)")
+            try #require(rows.count == 2, "\(kind)")
             let header = rows[0].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             let cells = rows[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             #expect(header.count == cells.count && cells.contains("2025-10-09T08:53:20Z"), "\(kind)")

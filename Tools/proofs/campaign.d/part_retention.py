@@ -1,14 +1,16 @@
-"""Two retentions at once, one of them by policy, beside imports: the oldest events are dropped, and the views keep their rows, even when rebuilt."""
+"""Two retentions at once, one of them by policy, beside imports: the oldest events are dropped, the views keep their rows, even when rebuilt, and what is erased later is nowhere."""
 import json, signal, time
 
 SHARE = 2
 BESIDE = [("messages", "--limit", 5), ("seal",), ("compact",), ("verify",), ("rebuild", "nodes"), ("stats",)]
 TILE = 256  # a cut is a multiple of so many events
+FORGOTTEN = 0x5A0000FF  # a node that sends first, and is erased when its events are dropped
 
 
 def run(part):
     from ledgers import BUSY, Ledger
     ledger = Ledger(part)
+    forgotten = [number for number, _, _ in ledger.add(TILE, FORGOTTEN)]
     order = [number for number, _, _ in ledger.add(4 * TILE)]
     is_racing = True
 
@@ -41,6 +43,15 @@ def run(part):
     part.at_once(drops, drops, adds, others, keeps_policy)
     for _ in range(3):
         part.at_once(drops_once(part, ledger), drops_once(part, ledger), lambda: order.extend(number for number, _, _ in ledger.add(TILE)))
+    check(part, ledger, order)
+    for _ in range(4):  # cuts that leave half of their work
+        order.extend(number for number, _, _ in ledger.add(TILE))
+        ledger.command(
+            "retain", "--larger-than", "20KB", "--yes", kill_after=part.random.expovariate(1 / 0.2), kill_with=signal.SIGKILL)
+    ledger.maybe_erased.update(forgotten)
+    ended = ledger.command("erase", "--node", f"!{FORGOTTEN:08x}", "--yes", limit=180)
+    if not ended.is_done: part.finding(f"an erasure ends with {ended.status}: {ended.last_line}", ended.line)
+    ledger.erased.update({number: ledger.told[number] for number in forgotten})
     check(part, ledger, order)
     ended = ledger.command("rebuild", limit=300)
     if not ended.is_done: part.finding(f"a rebuild ends with {ended.status}: {ended.last_line}", ended.line)
