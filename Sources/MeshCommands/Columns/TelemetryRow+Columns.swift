@@ -7,7 +7,9 @@ import ProtobufWire
 
 extension TelemetryKind: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let found = TelemetryKind.allCases.first(where: { "\($0)".lowercased() == argument.lowercased() }) else { return nil }
+        guard let found = TelemetryKind.allCases.first(where: { "\($0)".lowercased() == argument.lowercased() }) else {
+            return nil
+        }
         self = found
     }
 
