@@ -77,9 +77,7 @@ struct LedgerOption: ParsableArguments {
             var options = CustomViews.options(access: .readOnly)
             options.keepsPast = keepsPast
             let reader = try await Ledger.open(at: path, options: options)
-            let head = reader.log.head.rawValue
-            let isCurrent = try await reader.views().allSatisfy { $0.isPinned || !$0.isStale && $0.checkpoint == head }
-            if isCurrent { return reader }
+            if try reader.areViewsCurrent() { return reader }
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {

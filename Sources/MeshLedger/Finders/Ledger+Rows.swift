@@ -3,6 +3,7 @@ import LMDB
 import MeshViews
 package import Projections
 import ProtobufWire
+import Synchronization
 
 extension Ledger {
     /// The store of a view, or an error with what to do if it was never built.
@@ -33,11 +34,20 @@ extension Ledger {
 
     /// Today's store of a view; nil before its first build.
     func builtStore(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore? {
+        let store: ViewStore?
         do throws(StorageError) {
-            return try served.store(definition)
+            store = try served.store(definition)
         } catch {
             throw LedgerError(error, path: path)
         }
+        if let store, isReadOnly { try checkLayout(of: store, definition) }
+        return store
+    }
+
+    private func checkLayout(of store: ViewStore, _ definition: ViewDefinition) throws(LedgerError) {
+        guard !definition.isCustom, !served.folder(definition.name).isPinned else { return }
+        guard checkedLayouts.withLock({ $0.insert(store.path).inserted }) else { return }
+        try definition.checkLayout(try? store.schema(), path: path)  // an error is reported when its rows are read
     }
 
     func reading<Result>(

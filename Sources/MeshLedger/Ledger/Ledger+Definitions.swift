@@ -41,7 +41,11 @@ extension Ledger {
             return definition
         }
         func define<View: LedgerView>(custom view: View.Type) -> ViewDefinition {
-            define(ViewRegistry.projection(view), [View.Row.self], View.versions) { try ViewRegistry.makeState(of: view, in: $0) }
+            var definition = define(ViewRegistry.projection(view), [View.Row.self], View.versions) {
+                try ViewRegistry.makeState(of: view, in: $0)
+            }
+            definition.isCustom = true
+            return definition
         }
         let rows = Dictionary(grouping: ViewRegistry.rows) { $0.view }
         return ViewRegistry.projections(options.caps).map { define($0, rows[$0.name] ?? []) }
@@ -54,13 +58,14 @@ extension Ledger {
         for view in options.views { try check.check(view) }
     }
 
-    /// Checks that the served views can be read: a reader refuses rows of newer versions, or of another layout than in this program.
+    /// Checks that the served views can be read: a reader refuses rows of newer versions, or of another layout than in this program. Built-in views are opened
+    /// for their layout when they are first read: a command reads few of them.
     func checkServed() throws(LedgerError) {
         for definition in definitions {
             let folder = served.folder(definition.name)
             guard let name = folder.current(), !folder.isPinned else { continue }
             try definition.refuseNewer(folderName: name, path: path)
-            guard name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { continue }
+            guard definition.isCustom, name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { continue }
             let stored = try? served.store(definition)?.schema()  // an error is reported when its rows are read
             try definition.checkLayout(stored, path: path)
         }

@@ -1,7 +1,9 @@
+import Dispatch
 import EventLog
 import LMDB
 import MeshViews
 public import Projections
+import Synchronization
 
 /// The state of a view.
 public struct ViewStatus: Sendable {
@@ -64,6 +66,30 @@ extension Ledger {
             all.append(status)
         }
         return all
+    }
+
+    /// Whether every view has folded the whole log, with this program's recipe. The views are opened on all cores.
+    package func areViewsCurrent() throws(LedgerError) -> Bool {
+        let (definitions, head) = (definitions, log.head.rawValue)
+        guard try !viewsHoldErased() else { return false }
+        let all = Mutex<Result<Bool, LedgerError>>(.success(true))
+        DispatchQueue.concurrentPerform(iterations: definitions.count) { index in
+            let one = Result { () throws(LedgerError) in try isCurrent(definitions[index], head) }
+            if case .success(true) = one { return }
+            all.withLock { if case .success = $0 { $0 = one } }
+        }
+        return try all.withLock { $0 }.get()
+    }
+
+    private func isCurrent(_ definition: ViewDefinition, _ head: UInt64) throws(LedgerError) -> Bool {
+        let folder = served.folder(definition.name)
+        guard !folder.isPinned else { return true }
+        guard let name = folder.current(), name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { return false }
+        do throws(StorageError) {
+            return try served.store(definition)?.checkpoint().sequence == head
+        } catch {
+            throw LedgerError(error, path: path)
+        }
     }
 
     /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.

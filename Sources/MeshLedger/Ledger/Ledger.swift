@@ -37,6 +37,8 @@ public final class Ledger: Sendable {
     private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
     let viewWatches = ViewWatches()
     let archivedBox = Mutex(ArchivedNames())
+    /// The files of built-in views whose layout was compared with this program's.
+    let checkedLayouts = Mutex<Set<String>>([])
     let logger = Logger(label: "meshledger.ledger")
     private let removesFolder: Bool
     /// Rebuilds and changes of keys run one after the other, for all callers.

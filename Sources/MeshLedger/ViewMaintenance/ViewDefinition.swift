@@ -9,6 +9,8 @@ struct ViewDefinition: Sendable {
     var recipe: Recipe
     var rowTables: [String]
     var tables: [String]
+    /// Whether a program declares it, and not this library.
+    var isCustom = false
     /// Whether its rows have the declared indexes.
     var isIndexed = true
     var oldestReadableVersion: UInt32
