@@ -37,7 +37,7 @@ struct FollowTests {
     func `a name that is no plain file name is refused`(name: String) throws {
         let tool = try Tool(holding: [Line.text("hello", from: 1)])
         let outcome = try tool.run("follow", "--consumer=\(name)", "--no-follow")
-        #expect(outcome.status == 66 && outcome.errors.contains("not a valid name"), "\(outcome.errors)")
+        #expect(outcome.status == 64 && outcome.errors.contains("not a valid name"), "\(outcome.errors)")
     }
 
     @Test func `a name that runs is refused with its process, another one runs beside it`() throws {

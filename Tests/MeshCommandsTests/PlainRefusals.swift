@@ -28,4 +28,18 @@ struct PlainRefusals {
         try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
         #expect(try tool.run("nodes", "--ledger", empty).errors.contains("make one with `meshledger init"))
     }
+
+    @Test func `a file that is missing, or a folder, has one status wherever it is named`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        for file in [tool.folder.file("none").path, tool.folder.path] {
+            for command in [
+                ["verify", "--checkpoint", file], ["ingest", "mqtt", "mqtt://127.0.0.1:1", "--password-file", file],
+                ["ingest", "mqtt", "mqtts://127.0.0.1:1", "--ca-file", file],
+            ] {
+                let refused = try tool.start(command).wait()
+                #expect(refused.status == 66 && refused.errors.contains(file), "\(command): \(refused)")
+            }
+        }
+    }
 }

@@ -70,14 +70,7 @@ struct DecodeCommand: ParsableCommand {
     private func file() throws -> FileHandle? {
         let text = packet.joined(separator: " ")
         if text == "-" { return .standardInput }
-        var isFolder: ObjCBool = false
-        guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) else { return nil }
-        guard !isFolder.boolValue else { throw CommandError(.noInput, "\(text) is a folder; name a file in it") }
-        do {
-            return try FileHandle(forReadingFrom: URL(fileURLWithPath: text))
-        } catch {
-            throw LedgerError(ofFile: error) ?? error
-        }
+        return FileManager.default.fileExists(atPath: text) ? try NamedFile.open(text) : nil
     }
 
     private func keyring() throws -> Keyring {

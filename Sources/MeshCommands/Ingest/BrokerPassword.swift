@@ -18,16 +18,11 @@ struct BrokerPassword: ParsableArguments {
     func value(address: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
         guard let passwordFile else { return address ? nil : environment[Self.variable] }
         guard !address else { throw CommandError(.usage, "the password is in the address and in --password-file; give it once") }
-        let bytes: Data
-        do {
-            let file = passwordFile == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: passwordFile))
-            bytes = try file.read(upToCount: Self.limit + 1) ?? Data()
-        } catch {
-            throw LedgerError(ofFile: error).map {
-                CommandError(.noInput, "\(passwordFile): \($0.description.drop { $0 == ":" || $0 == " " })")
-            }
-                ?? error
-        }
+        let isTyped = passwordFile == "-"
+        let bytes =
+            try isTyped
+            ? FileHandle.standardInput.read(upToCount: Self.limit + 1) ?? Data()
+            : NamedFile.read(passwordFile, upTo: Self.limit + 1)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, line.count <= Self.limit else {
             let what = line.isEmpty ? "is empty" : "is longer than \(Self.limit) bytes"

@@ -64,6 +64,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             )
         }
         if let password = try password.value(address: address.password != nil) { address.password = password }
+        for file in [caFile, certFile, keyFile].compactMap(\.self) { _ = try NamedFile.open(file) }
         var options = MQTTOptions(address)
         guard let quality = MQTTOptions.QualityOfService(rawValue: qos) else {
             throw CommandError(.usage, "the quality of service is 0 or 1, not \(qos)")

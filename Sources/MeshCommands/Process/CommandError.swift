@@ -23,6 +23,8 @@ struct CommandError: Error {
     init?(known error: any Error) {
         switch error {
         case let error as CommandError: self = error
+        case let error as LedgerError where Self.isOfName(error.underlying): self.init(.usage, error.description)
+        case let error as EventLogError where Self.isOfName(error): self.init(.usage, error.description)
         case let error as LedgerError: self.init(Self.status(error.code), error.description)
         case let error as EventLogError: self.init(Self.status(LedgerError(error).code), error.description)
         case let error as IngestError:
@@ -33,6 +35,9 @@ struct CommandError: Error {
         default: return nil
         }
     }
+
+    /// Whether a name was given that nothing can have.
+    private static func isOfName(_ error: (any Error)?) -> Bool { (error as? EventLogError)?.code == .consumerName }
 
     private static func status(_ code: LedgerError.Code) -> ExitStatus {
         switch code {

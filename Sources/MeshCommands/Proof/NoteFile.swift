@@ -1,13 +1,11 @@
 import EventLog
-import Foundation
 
 /// Reads notes and keys from files.
 enum NoteFile {
     static func text(_ path: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandError(.noInput, "\(path) cannot be read; check the path and its mode")
+        guard let text = String(validating: try NamedFile.read(path), as: UTF8.self) else {
+            throw CommandError(.badData, "\(path) is not in UTF-8")
         }
-        guard let text = String(validating: data, as: UTF8.self) else { throw CommandError(.badData, "\(path) is not in UTF-8") }
         return text
     }
 

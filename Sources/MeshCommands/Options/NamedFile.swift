@@ -1,0 +1,34 @@
+import Foundation
+
+/// A file that a person names: one that is missing, a folder, or may not be read has the same status in every command.
+enum NamedFile {
+    static func open(_ path: String) throws(CommandError) -> FileHandle {
+        var isFolder: ObjCBool = false
+        if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw CommandError(.noInput, "\(path) is a folder; name a file in it")
+        }
+        let descriptor = unsafe Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let number = errno
+            let status: ExitStatus =
+                switch number {
+                case ENOENT, ENOTDIR: .noInput
+                case EACCES, EPERM: .permission
+                default: .inputOutput
+                }
+            throw CommandError(
+                status, "\(path) cannot be read: \(unsafe String(cString: strerror(number))); check the path and its mode")
+        }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Its bytes, up to a limit.
+    static func read(_ path: String, upTo limit: Int = .max) throws(CommandError) -> Data {
+        let file = try open(path)
+        do {
+            return try (limit == .max ? file.readToEnd() : file.read(upToCount: limit)) ?? Data()
+        } catch {
+            throw CommandError(.inputOutput, "\(path) cannot be read to its end")
+        }
+    }
+}
