@@ -64,8 +64,8 @@ struct FollowViews {
         #expect(again.status == 0 && again.lines.first?.contains("reset") == true, "\(again.errors)")
         let fresh = try tool.run("follow", "--consumer", "other", "--view", "nodes", "--no-follow").output
         #expect(state([first, again.output]) == state([fresh]))
-        #expect(try tool.run("follow", "--consumer", "map", "--view", "messages", "--no-follow").status == 66)
-        #expect(try tool.run("follow", "--consumer", "map", "--no-follow").status == 66)
+        #expect(try tool.run("follow", "--consumer", "map", "--view", "messages", "--no-follow").status == 64)
+        #expect(try tool.run("follow", "--consumer", "map", "--no-follow").status == 64)
         #expect(try tool.run("consumers", "remove", "map").status == 0)
         #expect(try tool.run("follow", "--consumer", "map", "--no-follow").status == 0)
     }

@@ -10,9 +10,10 @@ enum NamedFile {
         let descriptor = unsafe Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
+            guard number != ENOENT else { throw CommandError(.noInput, "\(path) does not exist; check the path") }
             let status: ExitStatus =
                 switch number {
-                case ENOENT, ENOTDIR: .noInput
+                case ENOTDIR: .noInput
                 case EACCES, EPERM: .permission
                 default: .inputOutput
                 }
