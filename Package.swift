@@ -31,7 +31,7 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let yaml = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-// The program contains Swift's libraries in release: it starts in half the time that it takes to find and load them, and runs where there are none.
+// The program contains Swift's libraries in release: it starts in about half the time, and needs no toolchain to run.
 let swiftLibraries = [
     "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation", "_FoundationCollections",
     "_FoundationCShims",

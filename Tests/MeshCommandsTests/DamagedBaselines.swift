@@ -92,7 +92,7 @@ struct DamagedBaselines {
         #expect(try tool.run("verify").status == 0)
     }
 
-    @Test func `without its limit, which is damaged, nothing is written, and verify and stats tell of it`() throws {
+    @Test func `without its limit, which is damaged, nothing is written, and verify and stats report it`() throws {
         let tool = try made()
         try tool.run("storage", "limit", "8MB")
         try tool.run("storage", "retain", "--policy", "--older-than", "90d")

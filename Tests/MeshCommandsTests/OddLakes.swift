@@ -58,7 +58,7 @@ struct OddLakes {
         }
     }
 
-    @Test func `verify tells of a FIFO in the place of a file with rows`() throws {
+    @Test func `verify reports a FIFO in the place of a file with rows`() throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: lake)
         let name = try #require(names.first { $0.hasPrefix("messages/day=") && $0.hasSuffix(".parquet") })
         try putFIFO(at: lake + "/" + name)

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// It has asked which store is served, and an erasure, or the views of other keys, come before it reads.
-    @Test func `a reader whose view is superseded before it reads is told to ask again`() async throws {
+    @Test func `a reader whose view is superseded before it reads gets an error that says to ask again`() async throws {
         let ledger = try await Ledger.temporary()
         try await ledger.log.append(events(40, ledger.log.source(named: "radio")))
         try await ledger.catchUp()
@@ -86,5 +86,28 @@ import Testing
         try await ledger.close()
         let last = #expect(throws: LedgerError.self) { try ledger.nodes() }
         #expect(last?.code == .closed || last?.code == .notBuilt, "\(String(describing: last))")
+    }
+
+    @Test func `a built-in view of another layout under its version is refused at each reading, and others are read`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        let ledger = try await Ledger.create(at: path)
+        try await ledger.log.append(events(40, ledger.log.source(named: "radio")))
+        try await ledger.catchUp()
+        let store = try ledger.store(of: "nodes")
+        var schema = try #require(try store.schema())
+        #expect(schema.layout.contains("snr"))
+        schema.layout = schema.layout.replacing("snr", with: "snx")
+        try store.note(schema)
+        try await ledger.close()
+        let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
+        for _ in 0..<2 {
+            let error = #expect(throws: LedgerError.self) { try reader.nodes() }
+            #expect(error?.code == .unversionedChange)
+        }
+        #expect(try reader.messages().count == 40)
+        try await reader.close()
     }
 }

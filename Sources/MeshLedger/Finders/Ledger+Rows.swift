@@ -45,9 +45,11 @@ extension Ledger {
     }
 
     private func checkLayout(of store: ViewStore, _ definition: ViewDefinition) throws(LedgerError) {
-        guard !definition.isCustom, !served.folder(definition.name).isPinned else { return }
-        guard checkedLayouts.withLock({ $0.insert(store.path).inserted }) else { return }
-        try definition.checkLayout(try? store.schema(), path: path)  // an error is reported when its rows are read
+        guard !definition.isCustom, !checkedLayouts.withLock({ $0.contains(store.path) }) else { return }
+        if !served.folder(definition.name).isPinned {
+            try definition.checkLayout(try? store.schema(), path: path)  // an error is reported when its rows are read
+        }
+        checkedLayouts.withLock { _ = $0.insert(store.path) }
     }
 
     func reading<Result>(
