@@ -41,5 +41,7 @@ struct PlainRefusals {
                 #expect(refused.status == 66 && refused.errors.contains(file), "\(command): \(refused)")
             }
         }
+        let endless = try tool.run("verify", "--checkpoint", "/dev/zero")
+        #expect(endless.status == 65 && endless.errors.contains("/dev/zero is no note"), "\(endless)")
     }
 }

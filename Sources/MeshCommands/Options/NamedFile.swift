@@ -23,11 +23,11 @@ enum NamedFile {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Its bytes, up to a limit.
-    static func read(_ path: String, upTo limit: Int = .max) throws(CommandError) -> Data {
+    /// Its bytes, up to a limit: a device may never end.
+    static func read(_ path: String, upTo limit: Int) throws(CommandError) -> Data {
         let file = try open(path)
         do {
-            return try (limit == .max ? file.readToEnd() : file.read(upToCount: limit)) ?? Data()
+            return try file.read(upToCount: limit) ?? Data()
         } catch {
             throw CommandError(.inputOutput, "\(path) cannot be read to its end")
         }

@@ -2,8 +2,14 @@ import EventLog
 
 /// Reads notes and keys from files.
 enum NoteFile {
+    private static let longest = 1 << 20
+
     static func text(_ path: String) throws -> String {
-        guard let text = String(validating: try NamedFile.read(path), as: UTF8.self) else {
+        let bytes = try NamedFile.read(path, upTo: longest + 1)
+        guard bytes.count <= longest else {
+            throw CommandError(.badData, "\(path) is no note: it has more than \(longest) bytes")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError(.badData, "\(path) is not in UTF-8")
         }
         return text

@@ -78,10 +78,9 @@ package struct BaselineFolder: Sendable {
     /// Removes all baselines except those in force.
     package func removeAll(but last: UInt64) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
-        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != String(last) {
-            try OwnedFile.removeAll(path + "/" + name)
-        }
-        try Self.sync(path)
+        let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != String(last) }
+        for name in others { try OwnedFile.removeAll(path + "/" + name) }
+        if !others.isEmpty { try Self.sync(path) }
     }
 
     /// The hash of a baseline's file, by which it is named; nil if it is missing. The file is not interpreted before its hash was checked.
