@@ -60,6 +60,34 @@ struct DamagedBaselines {
         #expect(try positions(tool).count == before.count)
     }
 
+    @Test func `copies of a ledger with a damaged baseline say so each time and end with 1`() throws {
+        let tool = try made()
+        #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
+        let backup = tool.folder.path + "/backup"
+        let folder = try #require(
+            FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/baselines").first { UInt64($0) != nil })
+        let file = URL(fileURLWithPath: "\(tool.ledger)/baselines/\(folder)/positions/data.mdb")
+        let good = try Data(contentsOf: file)
+        var bad = good
+        bad[5_000] ^= 1
+        try bad.write(to: file)
+        for command in [
+            ["backup", backup], ["backup", backup], ["backup", "--verify", backup],
+            ["restore", backup, tool.folder.path + "/restored"], ["salvage", tool.ledger, tool.folder.path + "/salvaged"],
+        ] {
+            let told = try tool.start(command).wait()
+            #expect(told.status == 1 && told.errors.contains("the baseline of the view positions"), "\(command): \(told)")
+        }
+        try good.write(to: file)
+        for command in [
+            ["backup", backup], ["backup", "--verify", backup], ["restore", backup, tool.folder.path + "/whole"],
+            ["salvage", tool.ledger, tool.folder.path + "/copied"],
+        ] {
+            let told = try tool.start(command).wait()
+            #expect(told.status == 0, "\(command): \(told)")
+        }
+    }
+
     /// Paths of files that have a text.
     private func files(holding text: String, in tool: Tool) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: tool.ledger).filter { name in

@@ -56,6 +56,8 @@ struct BackupManifest: Sendable, Equatable {
     /// In the order of their events. The last one is the log's.
     var cuts: [Cut] = []
     var files: [File] = []
+    /// Views whose baselines of the last cut were missing or damaged in the log.
+    var missingBaselines: [String] = []
 
     func file(_ path: String) -> File? { files.first { $0.path == path } }
 
@@ -65,6 +67,7 @@ struct BackupManifest: Sendable, Equatable {
             "size \(size)", "root \(root)", "erased-through \(erasedThrough)",
         ]
         lines += cuts.map { "cut \($0.last) \($0.event) \($0.checksum)" }
+        lines += missingBaselines.map { "no-baseline \($0)" }
         lines += files.map { "file \($0.path) \($0.bytes) \($0.hash)" }
         lines += parts.map { "part \($0.first) \($0.count) \($0.bytes) \($0.hash) \($0.root)" }
         let body = lines.joined(separator: "\n") + "\n"
@@ -96,7 +99,7 @@ struct BackupManifest: Sendable, Equatable {
 
     private static func read(_ lines: [Substring]) -> BackupManifest? {
         var words: [Substring: [Substring]] = [:]
-        var (parts, cuts, files): ([Part], [Cut], [File]) = ([], [], [])
+        var (parts, cuts, files, missing): ([Part], [Cut], [File], [String]) = ([], [], [], [])
         var next: UInt64?
         for line in lines.dropFirst() {
             let fields = line.split(separator: " ")
@@ -108,6 +111,8 @@ struct BackupManifest: Sendable, Equatable {
             } else if name == "file" {
                 guard let file = File(fields) else { return nil }
                 files.append(file)
+            } else if name == "no-baseline" {
+                missing += fields.dropFirst().map(String.init)
             }
             guard name == "part" else { continue }
             guard fields.count == 6, let first = UInt64(fields[1]), let count = UInt64(fields[2]), let bytes = Int(fields[3]),
@@ -125,7 +130,7 @@ struct BackupManifest: Sendable, Equatable {
         var manifest = BackupManifest(
             ledger: String(ledger), created: Timestamp(microseconds: created), time: Timestamp(microseconds: time), size: size,
             root: String(root), erasedThrough: erased)
-        (manifest.parts, manifest.cuts, manifest.files) = (parts, cuts, files)
+        (manifest.parts, manifest.cuts, manifest.files, manifest.missingBaselines) = (parts, cuts, files, missing)
         return manifest
     }
 

@@ -117,6 +117,7 @@ struct BackupRun {
         manifest.cuts = earlier
         if let last = try state.takeCut(cut) { manifest.cuts.append(last) }
         manifest.files = state.files
+        manifest.missingBaselines = state.missingBaselines
         report.missingBaselines = state.missingBaselines
     }
 

@@ -99,6 +99,8 @@ public struct BackupContents: Sendable, Equatable {
     public let root: [UInt8]
     public let partCount: Int
     public var checkpoint: SignedNote?
+    /// Views whose baselines of dropped events were missing or damaged in the log when it was backed up.
+    public let missingBaselines: [String]
 
     init(_ manifest: BackupManifest) {
         ledger = manifest.ledger
@@ -108,5 +110,6 @@ public struct BackupContents: Sendable, Equatable {
         fileCount = manifest.files.count
         root = BackupManifest.bytes(manifest.root) ?? []
         partCount = manifest.parts.count
+        missingBaselines = manifest.missingBaselines
     }
 }

@@ -10,7 +10,8 @@ struct BackupCommand: AsyncParsableCommand {
             The first run copies everything, later runs only new events. Each part is read back before it counts; if a run is interrupted, the
             backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
             the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
-            dropped events that an earlier run copied stay in the backup, from which earlier states can be restored.
+            dropped events that an earlier run copied stay in the backup, from which earlier states can be restored. Ends with status 1 if such rows
+            are missing or damaged in the ledger: all else is in the backup, and is restored.
 
             Channel keys are included only with --with-keys, the key that signs checkpoints only with --with-signing-key: without it a restored ledger
             signs with a new one. A backup has no views, since they follow from the events.
@@ -44,12 +45,16 @@ struct BackupCommand: AsyncParsableCommand {
         let output = StandardOutput()
         output.line(
             "\(report.eventCount) events are in \(folder), \(report.written) of them written now (\(report.writtenBytes) bytes)")
-        for view in report.missingBaselines {
-            StandardOutput.error(
-                "meshledger: the baseline of the view \(view), its rows of dropped events, is missing or damaged in \(ledger.path) and is not in the backup"
-            )
-        }
         if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were rewritten without the erased events") }
+        output.flush()
+        try Self.tellMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
+    }
+
+    private static func tellMissing(_ views: [String], _ what: String) throws {
+        for view in views {
+            StandardOutput.error("meshledger: the baseline of the view \(view), its rows of dropped events, \(what)")
+        }
+        if !views.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
     }
 
     private func check() throws {
@@ -62,9 +67,10 @@ struct BackupCommand: AsyncParsableCommand {
             let from = contents.first.rawValue > 1 ? " from event \(contents.first) on" : ""
             let files = contents.fileCount > 0 ? " and \(contents.fileCount) files" : ""
             StandardOutput().line(
-                "\(contents.eventCount) events of the ledger \(contents.ledger)\(from) in \(contents.partCount) parts\(files), of \(time): all intact"
+                "\(contents.eventCount) events of the ledger \(contents.ledger)\(from) in \(contents.partCount) parts\(files), of \(time): \(contents.missingBaselines.isEmpty ? "all" : "what it has is") intact"
             )
-        } catch {
+            try Self.tellMissing(contents.missingBaselines, "was missing or damaged in the ledger and is not in the backup")
+        } catch let error as EventLogError {
             guard error.code == .corrupt else { throw error }
             bar.end()
             throw CommandError(.verificationFailed, "\(error.path): \(error.detail ?? "\(error)"); run `meshledger backup` again")

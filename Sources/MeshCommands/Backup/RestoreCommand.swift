@@ -8,7 +8,8 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             The restored ledger has the identifier, events, sources, import marks and tree of the one that was backed up: its checkpoints and
             proofs hold. Events that were erased before the backup's last run stay erased, even if an earlier state is restored; --erasures-of
-            also erases what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring.
+            also erases what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring. Ends with status 1 if
+            the backup lacks views' rows of events that retention had dropped.
 
             --until TIME refers to arrival: it restores the ledger as it was at that time, with the events that had arrived, whenever the mesh had heard them. Events
             imported later from an older recording are left out. `--as-of TIME` of lists refers to when packets were heard.
@@ -54,6 +55,8 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if !report.hasKeys { output.line("the backup has no channel keys: add them with `meshledger keys add`") }
+        output.flush()
+        try await tellLostRows(of: new)
     }
 
     private func end() throws -> RestoreEnd? {

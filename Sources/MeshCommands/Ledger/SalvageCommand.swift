@@ -13,7 +13,7 @@ struct SalvageCommand: AsyncParsableCommand {
             copied. The new ledger has a new identity and signing key:
             checkpoints and proofs of the damaged one do not hold for it. Until it is complete it is called NEW.salvaging.
 
-            Lists the lost sequences. Ends with status 0 if there are none, with 1 if there are some, with 66 or 65 if there is no ledger.
+            Lists the lost sequences. Ends with status 0 if nothing is lost, with 1 if events or views' rows of dropped events are, with 66 or 65 if there is no ledger.
 
               meshledger salvage damaged.ledger mesh.ledger
               meshledger salvage --dry-run damaged.ledger
@@ -41,6 +41,7 @@ struct SalvageCommand: AsyncParsableCommand {
         Self.tell(report, output)
         if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
         output.flush()
+        if let new { try await tellLostRows(of: new) }
         if !report.isComplete { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
     }
 
