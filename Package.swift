@@ -164,7 +164,8 @@ let package = Package(
         tests(
             "MeshCommandsTests",
             [
-                "MeshCommands", "MeshIngest", "MeshSimulator", "MeshLedger", "ViewQuery", "Meshtastic", "EventLog", "MeshCrypto",
+                "MeshCommands", "MeshIngest", "MeshSimulator", "MeshLedger", "MeshTables", "ViewQuery", "Meshtastic", "EventLog",
+                "MeshCrypto",
                 "ProtobufWire",
                 arguments,
             ]),

@@ -1,4 +1,6 @@
 import Foundation
+import MeshLedger
+import MeshTables
 import TestKit
 import Testing
 
@@ -66,6 +68,23 @@ struct SameColumns {
                 #expect(behind.status == 0 && behind.lines.count > 200 && behind.output == atOnce.output, "\(words)")
             }
         }
+    }
+
+    @Test func `each column of a table is one of the row's columns, once and in their order`() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let ledger = try await Ledger.create(at: folder.url.path)
+        func check<Row: ShownRow>(_ row: Row.Type) throws {
+            let (all, shown) = (Row.tableColumns(TableContext()).map(\.name), try Row.shown(in: ledger).map(\.name))
+            #expect(all.filter(shown.contains) == shown && shown.count > 1, "\(row)")
+        }
+        var rows: [any ShownRow.Type] = [
+            PacketRow.self, ReceptionRecord.self, IndexedEvent.self, QuarantineRow.self, ChannelRow.self,
+        ]
+        rows += ledger.rowNames.compactMap { ledger.rows(of: $0) as? any ShownRow.Type }
+        for row in rows { try check(row) }
+        #expect(rows.count > 18)
+        try await ledger.close()
     }
 
     @Test func `a table of some packets tells how many there are`() throws {

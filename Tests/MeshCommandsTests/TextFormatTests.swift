@@ -1,4 +1,5 @@
 import Foundation
+import MeshTables
 import ProtobufWire
 import TestKit
 import Testing

@@ -1,5 +1,6 @@
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// What a gateway passed on, and how much of that no other gateway passed on.

@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// Another node, how well the node hears it, and how well it hears the node.

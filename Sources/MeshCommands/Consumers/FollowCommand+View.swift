@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import MeshLedger
+import MeshTables
 import Meshtastic
 import Projections
 import ProtobufWire

@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import ViewQuery
 
 /// Walks the rows of a table in two ledgers, or as of two points in time, in key order, and finds those that differ.
@@ -56,12 +57,12 @@ struct RowComparison<Row: QueryRow> {
     }
 
     private static func said(_ row: Row) -> [String] {
-        Row.columns.filter { !unsaid.contains($0.name) }.map { GenericCell.value($0.value(in: row), $0.kind).plain }
+        Row.columns.filter { !unsaid.contains($0.name) }.map { CellValue(of: $0.value(in: row), $0.kind).plain }
     }
 
     /// What distinguishes a packet from others of the same second.
     private static func packet(_ row: Row) -> [String] {
         Row.columns.filter { ["from", "id", "packetID"].contains($0.name) }
-            .map { GenericCell.value($0.value(in: row), $0.kind).plain }
+            .map { CellValue(of: $0.value(in: row), $0.kind).plain }
     }
 }

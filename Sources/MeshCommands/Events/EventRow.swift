@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import MeshIngest
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ProtobufWire
 
@@ -35,13 +36,18 @@ struct EventRow: Sendable {
         }
     }
 
+    /// Made once: the name of a case is looked up in the program's metadata.
+    private static let openings = (0...UInt8.max).map { number in
+        Opening(rawValue: number).map { CellValue.text("\($0)") } ?? .null
+    }
+
     var heard: Timestamp { header.heard(rxTime: packet?.rxTime ?? 0) }
 
     private var heardSource: HeardSource { header.heardSource(rxTime: packet?.rxTime ?? 0) }
 
     private func node(_ number: (DecodedPacket) -> UInt32) -> CellValue {
         guard let packet, packet.hasPacket else { return .null }
-        return PacketCell.node(number(packet))
+        return .text(NodeID.addressee(number(packet)))
     }
 
     static var columns: [Column<EventRow>] { columns(by: .heard) }
@@ -50,12 +56,15 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column("time", isDetail: clock != .heard, shown: { PacketCell.imported($0.heard, $0.heardSource) }) {
+            Column(
+                "time", isDetail: clock != .heard,
+                shown: { $0.heardSource == .imported ? TimeText.imported($0.heard.seconds) : nil }
+            ) {
                 .instant($0.heard)
             },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
-                PacketCell.name($0.heardSource)
-            }.named(PacketCell.heardSources),
+                .text($0.heardSource.text)
+            }.named(.these(HeardSource.names)),
             Column("arrival", isDetail: clock != .arrival) {
                 .instant($0.header.arrivalTime)
             },
@@ -64,11 +73,13 @@ struct EventRow: Sendable {
             Column("to") { $0.node(\.to) },
             Column("port", canCut: true) { row in
                 guard let packet = row.packet, packet.hasPacket else { return .null }
-                return PacketCell.port(packet.port, isReadable: packet.opening.isReadable)
+                return .text(FieldTable.portText(packet.port, isReadable: packet.opening.isReadable))
             }.named(.ports),
             Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true, isMinor: true) { row in row.packet.map { PacketCell.name($0.opening) } ?? .null }
-                .named(.cases(Opening.self)),
+            Column("opening", canCut: true, isMinor: true) { row in
+                row.packet.map { openings[Int($0.opening.rawValue)] } ?? .null
+            }
+            .named(.cases(Opening.self)),
             Column("form", canCut: true, isMinor: true) { .text($0.encodingName) },
             Column("bytes", isMinor: true) { .unsigned(UInt64($0.header.payloadLength)) },
             Column("gateway", isDetail: true) { .node($0.packet?.gateway ?? 0) },

@@ -1,5 +1,6 @@
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// A packet in a list, with its content if requested.

@@ -24,29 +24,11 @@ struct PacketReceptionsCommand: AsyncParsableCommand, ShowsTimes {
         try await ledger.reading(past) { ledger in
             let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
             guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
-            let writer = try output.writer(ReceptionRecord.columns(in: ledger))
+            let writer = try output.writer(ledger.columns(ReceptionRecord.self))
             for packet in packets {
                 for reception in packet.receptions { writer.write(ReceptionRecord(packet: packet, reception: reception)) }
             }
             writer.finish()
         }
-    }
-}
-
-extension ReceptionRecord {
-    static var receptionColumns: [Column<ReceptionRecord>] {
-        [
-            Column("sequence") { .unsigned($0.reception.sequence) },
-            Column("arrival") { .instant($0.reception.arrival) },
-            Column("rx_time", isDetail: true) { .time($0.reception.rxTime) },
-            Column("gateway") { $0.reception.gateway == 0 ? .null : .text(NodeID.text($0.reception.gateway)) },
-            Column("snr", unit: "dB") { $0.reception.rssi == nil && $0.reception.snr == 0 ? .null : .float($0.reception.snr) },
-            Column("rssi", unit: "dBm") { .number($0.reception.rssi) },
-            Column("hops_away", heading: "hops") { $0.reception.hopsAway.map { .unsigned(UInt64($0)) } ?? .null },
-            Column("relay_node", isDetail: true) {
-                $0.reception.relayNode == 0 ? .null : .unsigned(UInt64($0.reception.relayNode))
-            },
-            Column("is_via_mqtt", isDetail: true) { .bool($0.reception.isViaMQTT) },
-        ]
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import MeshIngest
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ProtobufWire
 

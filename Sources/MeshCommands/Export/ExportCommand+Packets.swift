@@ -67,7 +67,7 @@ extension ExportCommand {
 
     /// A row for each time that a packet was heard.
     func exportReceptions(_ ledger: Ledger) throws {
-        try write(ReceptionRecord.columns(in: ledger), ledger, ReceptionRecord.tableColumns) { write in
+        try write(ledger.columns(ReceptionRecord.self), ledger, ReceptionRecord.tableColumns) { write in
             try forEachPacket(ledger) { packet in
                 packet.receptions.allSatisfy { write(ReceptionRecord(packet: packet, reception: $0)) }
             }
@@ -111,7 +111,7 @@ extension ExportCommand {
             let first = ledger.log.first.rawValue
             if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
         }
-        try write(IndexedEvent.columns, ledger, IndexedEvent.tableColumns) { write in
+        try write(ledger.columns(IndexedEvent.self), ledger, IndexedEvent.tableColumns) { write in
             for run in runs where left > 0 {
                 try ledger.forEachIndexedEvent(in: run) { event in
                     if skips > 0 {
@@ -124,19 +124,5 @@ extension ExportCommand {
                 }
             }
         }
-    }
-}
-
-extension ReceptionRecord {
-    /// Those of `packets receptions`.
-    static func columns(in ledger: Ledger) throws -> [Column<ReceptionRecord>] {
-        let names = try EventRows.sourceNames(ledger)
-        return [
-            Column("packet") { .unsigned($0.packet.firstSequence) },
-            Column("from") { .text(NodeID.text($0.packet.from)) },
-            Column("has_conflict", isDetail: true) { .bool($0.packet.hasConflict) },
-        ] + receptionColumns + [
-            Column("source", canCut: true) { .text(EventRows.name($0.reception.source, in: names)) }
-        ]
     }
 }

@@ -24,12 +24,12 @@ extension ExportCommand {
             var busiestFirst = query
             busiestFirst.newestFirst = true
             let rows = try ledger.channels().chosen(busiestFirst, by: \.lastHeard)
-            try write(rows, ChannelRow.columns, ledger, ChannelRow.tableColumns)
+            try write(rows, ledger.columns(ChannelRow.self), ledger, ChannelRow.tableColumns)
         case .archived: try write(try ledger.fetch(paged(ArchivedRow.self)), ledger)
         case .references: try write(try ledger.fetch(paged(ReferenceRow.self)), ledger)
         case .quarantine:
             let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
-            try write(rows, QuarantineRow.columns, ledger, QuarantineRow.tableColumns)
+            try write(rows, ledger.columns(QuarantineRow.self), ledger, QuarantineRow.tableColumns)
         case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets, .receptions,
             .packetEvents:
             return

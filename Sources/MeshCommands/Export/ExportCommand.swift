@@ -260,7 +260,7 @@ struct ExportCommand: AsyncParsableCommand {
         )
     }
 
-    func write<Row: ShownRow & TableRow>(_ rows: [Row], _ ledger: Ledger) throws {
+    func write<Row: ShownRow & QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
         try write(rows, ledger.columns(Row.self), ledger, Row.tableColumns)
     }
 
@@ -288,11 +288,10 @@ struct ExportCommand: AsyncParsableCommand {
             try forEach { if rows.takes($0) { write($0) } }
             try rows.end()
         }
-        let all = PositionRow.shown(in: ledger)
         switch format {
         case .geojson:
             let writer = GeoJSONWriter(try output())
-            try each { writer.write($0, all) }
+            try each { writer.write($0, columns) }
             writer.finish()
         case .gpx:
             let writer = GPXWriter(try output(), names: try NodeNames(ledger))
@@ -300,7 +299,7 @@ struct ExportCommand: AsyncParsableCommand {
             writer.finish()
         case .kml:
             let writer = KMLWriter(try output(), names: try NodeNames(ledger))
-            try each { writer.write($0, all) }
+            try each { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
             try write(columns, ledger, PositionRow.tableColumns) { write in try forEach { _ = write($0) } }

@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// A GeoJSON FeatureCollection (RFC 7946).

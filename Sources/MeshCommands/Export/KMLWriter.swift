@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// Positions as a KML 2.2 file (OGC 07-147r2) with a folder for each node.

@@ -1,4 +1,5 @@
 import EventLog
+import MeshTables
 
 /// One line of a chart.
 struct ChartSeries {

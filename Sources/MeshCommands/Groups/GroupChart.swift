@@ -1,3 +1,5 @@
+import MeshTables
+
 /// Draws groups of rows for a terminal: one series over time as a line, several as a line of blocks each, others as bars, with the share of each where they add up.
 struct GroupChart {
     private static let mostSeries = 30

@@ -1,4 +1,5 @@
 import EventLog
+import MeshTables
 
 /// Rows with the same values of some columns.
 struct RowGroup {

@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Projections
 import ProtobufWire
 import Synchronization
@@ -24,17 +25,17 @@ struct DifferentRow: Sendable {
         sign = old == nil ? "+" : new == nil ? "-" : "~"
         table = Row.table
         func cell(_ column: RowColumn<Row>, _ row: Row?) -> CellValue {
-            row.map { GenericCell.value(column.value(in: $0), column.kind) } ?? .null
+            row.map { CellValue(of: column.value(in: $0), column.kind) } ?? .null
         }
         let shown = Row.columns.filter { !without.contains($0.name) }
         let keys = shown.filter(\.isKey)
         // Rows whose key is a hash of their first column are identified by that column.
         key = .object(
             (keys.isEmpty ? Array(shown.prefix(1)) : keys).map {
-                CellMember(name: GenericCell.name($0.name), value: cell($0, row))
+                CellMember(name: $0.name.snakeCased, value: cell($0, row))
             })
         columns = shown.filter { !$0.isKey }
-            .map { (name: GenericCell.name($0.name), before: cell($0, old), after: cell($0, new)) }
+            .map { (name: $0.name.snakeCased, before: cell($0, old), after: cell($0, new)) }
             .filter { $0.before.plain != $0.after.plain }
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLog
 import Foundation
 import MeshLedger
+import MeshTables
 import Projections
 
 struct StatsCommand: AsyncParsableCommand {

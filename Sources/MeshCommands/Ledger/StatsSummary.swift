@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Projections
 
 /// The summary of `stats`: one screen, in everyday words and units.

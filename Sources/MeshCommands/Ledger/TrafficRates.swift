@@ -1,5 +1,6 @@
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// How much each source and each node sent, according to the last events.

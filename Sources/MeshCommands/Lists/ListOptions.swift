@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshLedger
+import MeshTables
 import ViewQuery
 
 /// The options of every list.

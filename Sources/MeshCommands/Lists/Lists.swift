@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// The lists of the mesh, in the order of the help.
@@ -35,8 +36,9 @@ struct PositionList: RowList {
         columns.insert(Column("name", canCut: true) { .optional(names[$0.node]) }, at: 1)
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
-        columns.insert(Column("since", time: { $0.since == 0 ? $0.time : $0.since }, of: { $0.timeSource }), at: 3)
-        columns[3].isMinor = true
+        let since = { (row: PositionRow) in row.since == 0 ? row.time : row.since }
+        let shown = { (row: PositionRow) in row.timeSource == .import ? TimeText.imported(Int64(since(row))) : nil }
+        columns.insert(Column("since", isMinor: true, shown: shown) { .time(since($0)) }, at: 3)
         for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
             columns[index].isDetail = true
         }
@@ -345,7 +347,7 @@ struct ChannelList: RowList {
               meshledger channels --where readable=false --sort packets --reverse
             """)
 
-    func columns(_ request: ListRequest) -> [Column<ChannelRow>] { ChannelRow.columns }
+    func columns(_ request: ListRequest) throws -> [Column<ChannelRow>] { try request.ledger.columns(ChannelRow.self) }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ChannelRow) -> Void) throws {
         try ledger.channels().chosen(query, by: \.lastHeard).forEach(body)

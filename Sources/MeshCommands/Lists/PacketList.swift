@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 struct PacketList: LiveList {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {

@@ -35,7 +35,7 @@ extension RowList where Row: QueryRow {
     func columns(_ request: ListRequest) throws -> [Column<Row>] { GenericCell.columns(Row.self) }
 }
 
-extension RowList where Row: ShownRow {
+extension RowList where Row: ShownRow & QueryRow {
     func columns(_ request: ListRequest) throws -> [Column<Row>] { try request.ledger.columns(Row.self) }
 }
 

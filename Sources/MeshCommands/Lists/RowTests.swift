@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 import ViewQuery
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 struct TelemetryList: RowList {

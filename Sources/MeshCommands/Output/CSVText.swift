@@ -1,3 +1,5 @@
+import MeshTables
+
 /// Fields of CSV as in RFC 4180. A text that a spreadsheet would run as a formula is prefixed with an apostrophe; of control characters and marks that
 /// change the direction of text only line ends and tabs stay, the others are shown as `\u{1b}`.
 enum CSVText {

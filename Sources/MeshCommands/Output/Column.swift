@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// One column of a row: its name in CSV and JSON, its heading and unit in tables, and its value.
@@ -23,7 +24,9 @@ struct Column<Row> {
     /// The names that its values have; nil where they are no names.
     var names: KnownNames?
     /// In tables, how many digits of a fraction.
-    var digits: Int { name.hasSuffix("latitude") || name.hasSuffix("longitude") ? 5 : 2 }
+    var digits: Int { isPlace ? 5 : 2 }
+    /// Degrees that go without saying.
+    private var isPlace: Bool { name.hasSuffix("latitude") || name.hasSuffix("longitude") }
 
     init(
         _ name: String, heading: String? = nil, unit: String? = nil, isDetail: Bool = false, canCut: Bool = false,
@@ -33,46 +36,21 @@ struct Column<Row> {
         self.name = name
         let title = heading ?? name.replacing("_", with: " ")
         self.title = title
-        self.heading = Self.heading(title, unit)
+        self.heading = title
         self.isDetail = isDetail
         self.canCut = canCut || isText
         self.isText = isText
         self.isMinor = isMinor
         self.value = value
         self.shown = shown
+        if let unit, !isPlace { self.heading = Self.heading(title, unit) }
     }
 
     /// With the unit, once: `uptime s`, not `uptime seconds s`.
-    private static func heading(_ title: String, _ unit: String?) -> String {
-        guard let unit else { return title }
+    private static func heading(_ title: String, _ unit: String) -> String {
         let spelled = ["s": " seconds", "lx": " lux", "B": " bytes", "bpm": " bpm"][unit] ?? " \(unit)"
         if title == spelled.dropFirst() { return title }
         return "\(title.hasSuffix(spelled) ? String(title.dropLast(spelled.count)) : title) \(unit)"
-    }
-
-    /// The time of a row. Tables show of an unknown one the day of the import.
-    init(_ name: String = "time", time: @escaping (Row) -> UInt32, of source: @escaping (Row) -> TimeSource) {
-        self.init(name, shown: { source($0) == .import ? TimeText.imported(time($0)) : nil }) { .time(time($0)) }
-    }
-
-    /// The same of a row that is first and last heard then.
-    init(
-        _ name: String, heading: String? = nil, isDetail: Bool = false, heard time: @escaping (Row) -> UInt32,
-        atImport isOfImport: @escaping (Row) -> Bool
-    ) {
-        self.init(name, heading: heading, isDetail: isDetail, shown: { isOfImport($0) ? TimeText.imported(time($0)) : nil }) {
-            .time(time($0))
-        }
-    }
-
-    /// A column of an enumeration. Its names are made once: the name of a case is looked up in the program's metadata.
-    init<Case: CaseIterable & RawRepresentable>(
-        cases name: String, heading: String? = nil, isDetail: Bool = false, _ value: @escaping (Row) -> Case
-    ) where Case.RawValue == UInt8 {
-        var names = [CellValue](repeating: .null, count: Int(UInt8.max) + 1)
-        for known in Case.allCases { names[Int(known.rawValue)] = .text("\(known)") }
-        self.init(name, heading: heading, isDetail: isDetail) { names[Int(value($0).rawValue)] }
-        self.names = .cases(Case.self)
     }
 
     /// The same column, of which all names are known: conditions that name another are refused.
@@ -91,50 +69,5 @@ struct Column<Row> {
         column.heading = heading
         column.names = names
         return column
-    }
-}
-
-/// The names that values of a column can have.
-enum KnownNames {
-    /// One of Meshtastic's enumerations; numbers without a name are printed as numbers.
-    case enumeration(String)
-    case ports
-    case these([String])
-
-    static func cases<Value: CaseIterable>(_ type: Value.Type) -> KnownNames { .these(Value.allCases.map { "\($0)" }) }
-
-    var all: [String] {
-        switch self {
-        case .enumeration(let name): FieldTable.standard.enumeration(named: name)?.values.map(\.name) ?? []
-        case .ports: PacketCell.portNames + ["UNKNOWN_APP", "unreadable"]
-        case .these(let names): names
-        }
-    }
-
-    /// The name that somebody means: in any case, or as its number.
-    /// - Throws: a `CommandError` with 66 that lists the names, where it is none of them.
-    func name(for text: String, of what: String) throws(CommandError) -> String {
-        if let number = UInt32(text) {
-            switch self {
-            case .enumeration(let name): return CellValue.name(number, of: name).plain
-            case .ports: return FieldTable.portName(number) ?? text
-            case .these: break
-            }
-        }
-        if case .ports = self, let number = FieldTable.port(named: text), let name = FieldTable.portName(number) { return name }
-        return try KnownName.find(text, what, among: all)
-    }
-
-    /// The number of a name; nil where the names have none.
-    func number(of text: String, in what: String) throws(CommandError) -> UInt32? {
-        guard UInt32(text) == nil else { return UInt32(text) }
-        let name = try name(for: text, of: what)
-        switch self {
-        case .enumeration(let table):
-            let values = FieldTable.standard.enumeration(named: table)?.values ?? []
-            return values.first { $0.name == name }.flatMap { UInt32(exactly: $0.number) }
-        case .ports: return FieldTable.port(named: name)
-        case .these: return nil
-        }
     }
 }

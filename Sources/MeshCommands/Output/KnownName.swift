@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// Finds an existing name for a typed one, in any case, or throws an error that lists the names.

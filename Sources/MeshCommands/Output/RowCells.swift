@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 /// Any row as an object of all its columns.
@@ -7,12 +8,12 @@ final class RowCells {
 
     init(_ ledger: Ledger) throws {
         for name in ledger.rowNames {
-            guard let type = ledger.rows(of: name) as? any ShownRow.Type else { continue }
+            guard let type = ledger.rows(of: name) as? any (ShownRow & ViewRow).Type else { continue }
             objects[type.kind] = try Self.object(type, ledger)
         }
     }
 
-    private static func object<Row: ShownRow>(_ type: Row.Type, _ ledger: Ledger) throws -> (any ViewRow) -> CellValue {
+    private static func object<Row: ShownRow & ViewRow>(_ type: Row.Type, _ ledger: Ledger) throws -> (any ViewRow) -> CellValue {
         let columns = try ledger.columns(type)
         return { row in
             guard let row = row as? Row else { return .null }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MeshTables
 import ProtobufWire
 
 /// How rows are printed.

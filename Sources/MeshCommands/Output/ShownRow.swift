@@ -1,32 +1,83 @@
 import MeshLedger
-import Meshtastic
-import Projections
-import ViewQuery
+import MeshTables
 
-/// A row for lists, tables and exports. Its columns are in the folder `Columns`.
-protocol ShownRow: ViewRow {
-    static func shown(in ledger: Ledger) throws -> [Column<Self>]
-
-    /// The event that determines which recipe made the row.
-    var origin: UInt64 { get }
+/// A row for lists, tables and exports. What a table shows of it is in the folder `Columns`; its values are those of its `TableColumn`s.
+protocol ShownRow: TableRow {
+    /// The columns that a table has. All others are for CSV and JSON, which have room for everything.
+    static func shown(in ledger: Ledger) throws -> [ShownColumn<Self>]
 }
 
-extension ShownRow {
-    var origin: UInt64 { sequence }
+/// How a table shows a column.
+struct ShownColumn<Row>: ExpressibleByStringLiteral {
+    let name: String
+    var heading: String?
+    var isDetail = false
+    var canCut = false
+    var isText = false
+    var isMinor = false
+    var shown: ((Row) -> String?)?
+    /// Whether its time is only that of an import, of which a table shows the day.
+    var isOfImport: ((Row) -> Bool)?
+
+    init(
+        _ name: String, heading: String? = nil, isDetail: Bool = false, canCut: Bool = false, isText: Bool = false,
+        isMinor: Bool = false, shown: ((Row) -> String?)? = nil
+    ) {
+        self.name = name
+        self.heading = heading
+        self.isDetail = isDetail
+        self.canCut = canCut
+        self.isText = isText
+        self.isMinor = isMinor
+        self.shown = shown
+    }
+
+    init(stringLiteral name: String) { self.init(name) }
+
+    /// The time of a row.
+    static func time(of source: @escaping (Row) -> TimeSource) -> ShownColumn { heard("time") { source($0) == .import } }
+
+    /// When something was heard.
+    static func heard(
+        _ name: String, heading: String? = nil, isDetail: Bool = false, isOfImport: @escaping (Row) -> Bool
+    ) -> ShownColumn {
+        var column = ShownColumn(name, heading: heading, isDetail: isDetail)
+        column.isOfImport = isOfImport
+        return column
+    }
+}
+
+extension Column {
+    /// - Parameter shown: how a table shows it; nil for one that only CSV and JSON have.
+    init(_ table: TableColumn<Row>, _ shown: ShownColumn<Row>?) {
+        let value = table.cell
+        self.init(
+            table.name, heading: shown?.heading, unit: table.schema.unit, isDetail: shown?.isDetail ?? true,
+            canCut: shown?.canCut ?? false, isText: shown?.isText ?? false, isMinor: shown?.isMinor ?? false,
+            shown: shown?.isOfImport.map { isOfImport in
+                { row in isOfImport(row) ? value(row).time.map { TimeText.imported($0.seconds) } : nil }
+            } ?? shown?.shown, value: value)
+        names = table.names
+    }
+
+    /// In the order of the table's.
+    static func all(_ columns: [TableColumn<Row>], _ shown: [ShownColumn<Row>]) -> [Column] {
+        columns.map { column in Column(column, shown.first { $0.name == column.name }) }
+    }
 }
 
 extension Ledger {
     /// The columns of such rows.
-    func columns<Row: ShownRow>(_ type: Row.Type) throws -> [Column<Row>] { try Row.shown(in: self) + olderRecipeColumn() }
-
-    func telemetryColumns(of kind: TelemetryKind?, only: Set<UInt32>? = nil) throws -> [Column<TelemetryRow>] {
-        try TelemetryRow.columns(of: kind, only: only) + olderRecipeColumn()
+    func columns<Row: ShownRow>(_ rows: Row.Type) throws -> [Column<Row>] {
+        try columns(Row.shown(in: self), Row.tableColumns)
     }
 
-    /// For rows of dropped events: the older recipe that made them. No column if there are no such rows.
-    private func olderRecipeColumn<Row: ShownRow>() throws -> [Column<Row>] {
-        let origins = try rowOrigins(of: Row.view)
-        guard !origins.isEmpty else { return [] }
-        return [Column("older_recipe", isDetail: true) { .optional(origins.olderRecipe(of: $0.origin) ?? "") }]
+    func columns<Row>(
+        _ shown: [ShownColumn<Row>], _ tableColumns: (TableContext) -> [TableColumn<Row>]
+    ) throws -> [Column<Row>] {
+        let context = TableContext(of: self)
+        let columns = Column.all(tableColumns(context), shown)
+        try context.check()
+        return columns
     }
 }

@@ -3,6 +3,7 @@ import EventLog
 import Foundation
 import MeshIngest
 import MeshLedger
+import MeshTables
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 import ViewQuery
 
 /// Selects rows of a view.
@@ -47,13 +48,13 @@ struct RowSelection: ParsableArguments {
             }
             let column = try declared ?? Self.column(condition.column, of: rows, in: ledger)
             let names = condition.isAboutNames ? GenericCell.names(column.name, of: rows) : nil
-            let number = try names?.number(of: condition.text, in: GenericCell.name(column.name))
+            let number = try names?.number(of: condition.text, in: column.name.snakeCased)
             let value = try number.map(String.init) ?? condition.value(column.kind, in: ledger)
             // Values that are displayed in other units than stored are compared as displayed.
             if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
                 parts.append(part)
             } else {
-                filters.append { condition.holds(GenericCell.value(column.value(in: $0), column.kind), value) }
+                filters.append { condition.holds(CellValue(of: column.value(in: $0), column.kind), value) }
             }
         }
         var descriptor = FetchDescriptor<Row>(all: parts)
@@ -94,7 +95,7 @@ struct RowSelection: ParsableArguments {
     static func column<Row: QueryRow>(_ name: String, of rows: Row.Type) throws -> RowColumn<Row> {
         let wanted = GenericCell.plain(name)
         if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
-        let known = Row.columns.map { GenericCell.name($0.name) }.joined(separator: ", ")
+        let known = Row.columns.map { $0.name.snakeCased }.joined(separator: ", ")
         throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 import Projections
 
 struct SchemaCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MeshLedger
+import MeshTables
 import Projections
 
 struct ViewCommand: AsyncParsableCommand {
@@ -92,18 +93,9 @@ struct QuarantineCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let names = try await ledger.views().map(\.name)
             let view = try view.map { try KnownName.find($0, "view", among: names) }
-            let writer = try output.writer(QuarantineRow.columns)
+            let writer = try output.writer(ledger.columns(QuarantineRow.self))
             for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
             writer.finish(emptyNote: "nothing in quarantine")
         }
-    }
-}
-
-extension QuarantineRow {
-    static var columns: [Column<QuarantineRow>] {
-        [
-            Column("view") { .text($0.view) }, Column("sequence") { .unsigned($0.sequence) },
-            Column("reason", isText: true) { .text($0.reason) },
-        ]
     }
 }

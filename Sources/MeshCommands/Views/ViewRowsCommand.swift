@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 import ViewQuery
 
 struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
@@ -73,7 +74,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         // For several ledgers, only the row's own columns.
         let columns =
             raw || !also.isEmpty
-            ? GenericCell.columns(of: Row.columns, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
+            ? GenericCell.columns(rows, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
         let named = (names ?? "").split(separator: ",").map(String.init) + (sort.map { [$0] } ?? [])
         let all = columns + (raw || !also.isEmpty ? [] : try GenericCell.furtherColumns(rows, in: ledger, named: named))
         let shown = try names.map { try all.named(list: $0) } ?? columns

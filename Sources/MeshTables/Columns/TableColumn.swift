@@ -1,3 +1,7 @@
+import EventLog
+import Foundation
+import ProtobufWire
+
 /// A column of a row: what it is called and means, and how its values are read, many rows at a time.
 ///
 /// ```swift
@@ -8,6 +12,14 @@ public struct TableColumn<Row>: Sendable {
     let reader: ColumnReader<Row>
 
     public var name: String { schema.name }
+
+    /// The names that its values have; nil where they are not names.
+    package var names: KnownNames? { reader.names }
+
+    /// The value of one row.
+    public func cell(of row: Row) -> CellValue { reader.cell(row) }
+
+    package var cell: @Sendable (Row) -> CellValue { reader.cell }
 
     /// The row's properties that it is made from; empty if they are not declared, since it may then need any of them.
     let properties: [any PartialKeyPath<Row> & Sendable]
@@ -40,29 +52,34 @@ public struct ColumnReader<Row>: Sendable {
     let isNullable: Bool
     let makeBuilder: @Sendable () -> ColumnBuilder
     let read: @Sendable ([Row], ColumnBuilder) -> Void
+    /// The value of one row, for those that print row by row.
+    let cell: @Sendable (Row) -> CellValue
+    private(set) var names: KnownNames?
 
     @inline(__always)
     private init<Builder: ColumnBuilder>(
-        _ type: ColumnType, isNullable: Bool, _ make: @escaping @Sendable () -> Builder,
-        _ read: @escaping @Sendable ([Row], Builder) -> Void
+        _ type: ColumnType, isNullable: Bool, cell: @escaping @Sendable (Row) -> CellValue,
+        _ make: @escaping @Sendable () -> Builder, _ read: @escaping @Sendable ([Row], Builder) -> Void
     ) {
         self.type = type
         self.isNullable = isNullable
+        self.cell = cell
         makeBuilder = make
         self.read = { rows, builder in
             if let builder = builder as? Builder { read(rows, builder) }
         }
     }
 
-    /// A number or a Boolean that every row has.
-    public static func number<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value) -> ColumnReader {
-        number(Value.columnType, get)
+    /// The same of which all names are known: conditions that name another are refused.
+    package func named(_ names: KnownNames) -> ColumnReader {
+        var reader = self
+        reader.names = names
+        return reader
     }
 
-    private static func number<Value: ColumnNumber>(
-        _ type: ColumnType, _ get: @escaping @Sendable (Row) -> Value
-    ) -> ColumnReader {
-        ColumnReader(type, isNullable: false, { NumberBuilder<Value>() }) { rows, builder in
+    /// A number or a Boolean that every row has.
+    public static func number<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value) -> ColumnReader {
+        ColumnReader(Value.columnType, isNullable: false, cell: { get($0).cell }, { NumberBuilder<Value>() }) { rows, builder in
             var (values, validity) = (builder.values, builder.validity)
             builder.values = []
             values.reserveCapacity(values.count + rows.count)
@@ -76,13 +93,13 @@ public struct ColumnReader<Row>: Sendable {
 
     /// A number or a Boolean that rows may lack.
     public static func optional<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value?) -> ColumnReader {
-        optional(Value.columnType, get)
+        optional(Value.columnType, cell: { get($0)?.cell ?? .null }, get)
     }
 
     private static func optional<Value: ColumnNumber>(
-        _ type: ColumnType, _ get: @escaping @Sendable (Row) -> Value?
+        _ type: ColumnType, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> Value?
     ) -> ColumnReader {
-        ColumnReader(type, isNullable: true, { NumberBuilder<Value>() }) { rows, builder in
+        ColumnReader(type, isNullable: true, cell: cell, { NumberBuilder<Value>() }) { rows, builder in
             var (values, validity) = (builder.values, builder.validity)
             builder.values = []
             values.reserveCapacity(values.count + rows.count)
@@ -97,17 +114,19 @@ public struct ColumnReader<Row>: Sendable {
 
     /// Seconds since 1970; 0 means no time.
     public static func time(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        optional(.seconds) { row in
+        optional(.seconds, cell: { .time(get($0)) }) { row in
             let seconds = get(row)
             return seconds == 0 ? nil : Int64(seconds)
         }
     }
 
     /// Microseconds since 1970.
-    public static func instant(_ get: @escaping @Sendable (Row) -> Int64?) -> ColumnReader { optional(.microseconds, get) }
+    public static func instant(_ get: @escaping @Sendable (Row) -> Int64?) -> ColumnReader {
+        optional(.microseconds, cell: { row in get(row).map { .instant(Timestamp(microseconds: $0)) } ?? .null }, get)
+    }
 
     public static func text(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
-        ColumnReader(.utf8, isNullable: false, { TextBuilder() }) { rows, builder in
+        ColumnReader(.utf8, isNullable: false, cell: { .text(get($0)) }, { TextBuilder() }) { rows, builder in
             for row in rows {
                 builder.append(get(row))
                 builder.validity.append(true)
@@ -116,13 +135,27 @@ public struct ColumnReader<Row>: Sendable {
     }
 
     /// A text that rows may lack.
-    public static func optionalText(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader { texts(.utf8, get) }
+    public static func optionalText(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
+        texts(.utf8, cell: { row in get(row).map { .text($0) } ?? .null }, get)
+    }
 
-    /// A nested value as JSON text.
-    public static func json(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader { texts(.json, get) }
+    /// A nested value, which columns have as JSON text.
+    public static func json(_ get: @escaping @Sendable (Row) -> CellValue) -> ColumnReader {
+        texts(.json, cell: get) { row in
+            let value = get(row)
+            return value == .null ? nil : value.json
+        }
+    }
 
-    private static func texts(_ type: ColumnType, _ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
-        ColumnReader(type, isNullable: true, { TextBuilder() }) { rows, builder in
+    /// A nested value that is JSON text already.
+    static func json(text get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
+        texts(.json, cell: { row in get(row).map { .text($0) } ?? .null }, get)
+    }
+
+    private static func texts(
+        _ type: ColumnType, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> String?
+    ) -> ColumnReader {
+        ColumnReader(type, isNullable: true, cell: cell, { TextBuilder() }) { rows, builder in
             for row in rows {
                 let text = get(row)
                 builder.validity.append(text != nil)
@@ -133,7 +166,9 @@ public struct ColumnReader<Row>: Sendable {
 
     /// Bytes that rows may lack.
     public static func binary(_ get: @escaping @Sendable (Row) -> [UInt8]?) -> ColumnReader {
-        ColumnReader(.binary, isNullable: true, { TextBuilder() }) { rows, builder in
+        ColumnReader(
+            .binary, isNullable: true, cell: { row in get(row).map { .text(Hexadecimal.text($0)) } ?? .null }, { TextBuilder() }
+        ) { rows, builder in
             for row in rows {
                 let bytes = get(row)
                 builder.validity.append(bytes != nil)
@@ -144,7 +179,9 @@ public struct ColumnReader<Row>: Sendable {
 
     /// A text with few distinct values.
     public static func name(_ get: @escaping @Sendable (Row) -> String?) -> ColumnReader {
-        ColumnReader(.dictionary, isNullable: true, { DictionaryBuilder() }) { rows, builder in
+        ColumnReader(
+            .dictionary, isNullable: true, cell: { row in get(row).map { .text($0) } ?? .null }, { DictionaryBuilder() }
+        ) { rows, builder in
             for row in rows { builder.append(get(row)) }
         }
     }
@@ -153,30 +190,43 @@ public struct ColumnReader<Row>: Sendable {
     public static func code(
         isNullable: Bool = true, _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {
-        ColumnReader(.dictionary, isNullable: isNullable, { DictionaryBuilder() }) { rows, builder in
+        code(isNullable: isNullable, cell: { row in name(get(row)).map { .text($0) } ?? .null }, get, name: name)
+    }
+
+    private static func code(
+        isNullable: Bool, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> UInt32,
+        name: @escaping @Sendable (UInt32) -> String?
+    ) -> ColumnReader {
+        ColumnReader(.dictionary, isNullable: isNullable, cell: cell, { DictionaryBuilder() }) { rows, builder in
             for row in rows { builder.append(code: get(row), name: name) }
         }
     }
 
-    /// The case of an enumeration, by its name.
+    /// The case of an enumeration, by its name. The names are made once: each is looked up in the program's metadata.
     public static func enumeration<Value: RawRepresentable & SendableMetatype>(_ get: @escaping @Sendable (Row) -> Value)
         -> ColumnReader
     where Value.RawValue == UInt8 {
-        code(isNullable: false) {
+        let names = (UInt8.min...UInt8.max).map { number in Value(rawValue: number).map { "\($0)" } }
+        let cells = names.map { $0.map { CellValue.text($0) } ?? .null }
+        return code(isNullable: false, cell: { cells[Int(get($0).rawValue)] }) {
             UInt32(get($0).rawValue)
         } name: { number in
-            Value(rawValue: UInt8(truncatingIfNeeded: number)).map { "\($0)" }
-        }
+            names[Int(UInt8(truncatingIfNeeded: number))]
+        }.named(.these(names.compactMap(\.self)))
     }
 
     public static func texts(_ get: @escaping @Sendable (Row) -> [String]) -> ColumnReader {
-        ColumnReader(.list(.utf8), isNullable: false, { ListBuilder(hasNumbers: false) }) { rows, builder in
+        ColumnReader(
+            .list(.utf8), isNullable: false, cell: { .list(get($0).map { .text($0) }) }, { ListBuilder(hasNumbers: false) }
+        ) { rows, builder in
             for row in rows { builder.append(get(row)) }
         }
     }
 
     public static func numbers(_ get: @escaping @Sendable (Row) -> [UInt64]) -> ColumnReader {
-        ColumnReader(.list(.uint64), isNullable: false, { ListBuilder(hasNumbers: true) }) { rows, builder in
+        ColumnReader(
+            .list(.uint64), isNullable: false, cell: { .list(get($0).map { .unsigned($0) }) }, { ListBuilder(hasNumbers: true) }
+        ) { rows, builder in
             for row in rows { builder.append(get(row)) }
         }
     }

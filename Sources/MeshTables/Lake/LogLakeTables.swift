@@ -79,10 +79,11 @@ struct LogLakeTables {
     }
 
     private func forEachEvent(in range: ClosedRange<UInt64>, _ visit: (EventRecord) -> Void) throws {
+        let sources = context.sourceNames
         try forEach(in: range) { header, payload in
             visit(
                 EventRecord(
-                    header, source: context.source(header.source.rawValue),
+                    header, source: sources[header.source.rawValue] ?? String(header.source.rawValue),
                     encoding: header.encoding.exportName ?? String(header.encoding.rawValue),
                     payload: Data(payload.asArray).base64EncodedString()))
         }

@@ -18,12 +18,12 @@ extension ColumnReader {
 
     /// A Meshtastic enumeration: the value's name, or its number if it has no name.
     static func value(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        code(isNullable: false, get) { FieldTable.valueName($0, of: enumeration) }
+        code(isNullable: false, get) { FieldTable.valueName($0, of: enumeration) }.named(.enumeration(enumeration))
     }
 
     /// Like `value`; 0 means none.
     static func valueOrNone(of enumeration: String, _ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        code(get) { $0 == 0 ? nil : FieldTable.valueName($0, of: enumeration) }
+        code(get) { $0 == 0 ? nil : FieldTable.valueName($0, of: enumeration) }.named(.enumeration(enumeration))
     }
 
     /// A text with few distinct values; an empty one means none.
@@ -49,30 +49,4 @@ extension ColumnReader {
             return number == 0 ? nil : number
         }
     }
-}
-
-extension NodeID {
-    static func addressee(_ number: UInt32) -> String { number == broadcast ? "^all" : text(number) }
-}
-
-extension FieldTable {
-    static func valueName(_ number: UInt32, of enumeration: String) -> String {
-        let name = standard.enumeration(named: enumeration).flatMap { table in
-            Int32(exactly: number).flatMap(table.name(of:))
-        }
-        return name ?? String(number)
-    }
-
-    /// A packet that no key opens has no known port.
-    static func portText(_ port: UInt32, isReadable: Bool) -> String {
-        port != 0 || isReadable ? portName(port) ?? String(port) : "unreadable"
-    }
-}
-
-extension JSONValue {
-    static func time(_ seconds: UInt32) -> JSONValue { seconds == 0 ? .null : .string(ISO8601.text(seconds: Int64(seconds))) }
-
-    /// JSON lines have null for values that are not numbers in JSON, such as NaN.
-    static func measured(_ value: Float) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
-    static func measured(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
 }

@@ -4,18 +4,6 @@ import ProtobufWire
 
 /// Rows that are known only by their declared properties, such as those of custom views.
 public enum GenericTable {
-    /// `latitudeE7` as `latitude_e7`, the form of column names in JSON and CSV.
-    public static func name(_ property: String) -> String {
-        var name = ""
-        var wasSmall = false
-        for character in property {
-            if character.isUppercase, wasSmall { name += "_" }
-            wasSmall = character.isLowercase
-            name += character.lowercased()
-        }
-        return name
-    }
-
     public static func unit(_ kind: ColumnKind) -> String? {
         switch kind {
         case .decibels: "dB"
@@ -34,7 +22,8 @@ public enum GenericTable {
     }
 
     public static func columns<Row: QueryRow>(_ rows: Row.Type) -> [TableColumn<Row>] {
-        Row.columns.map { column in TableColumn(name(column.name), reader(column), of: column.path, unit: unit(column.kind)) }
+        Row.columns.map { column in TableColumn(column.name.snakeCased, reader(column), of: column.path, unit: unit(column.kind))
+        }
     }
 
     /// The first property that is a time, in seconds since 1970.
@@ -45,7 +34,10 @@ public enum GenericTable {
 
     private static func reader<Row: QueryRow>(_ column: RowColumn<Row>) -> ColumnReader<Row> {
         switch column.kind {
-        case .node: if let get = number(column) { return .nodeOrNone { UInt32(exactly: get($0) ?? 0) ?? 0 } }
+        case .node:
+            if let get = number(column) {
+                return .code({ UInt32(exactly: get($0) ?? 0) ?? 0 }) { $0 == 0 ? nil : NodeID.addressee($0) }
+            }
         case .time: if let get = number(column) { return .time { UInt32(clamping: get($0) ?? 0) } }
         case .degreesE7: if let get = number(column) { return .optional { row in get(row).map { Double($0) / 1e7 } } }
         case .degreesE5:
@@ -58,7 +50,7 @@ public enum GenericTable {
             }
         default: break
         }
-        return plain(column) ?? list(column) ?? .json { NestedJSON.text(column.value(in: $0), column.kind) }
+        return plain(column) ?? list(column) ?? .json { CellValue(of: column.value(in: $0), column.kind) }
     }
 
     /// Any integer that 64 bits hold, or an optional of one.
@@ -98,8 +90,7 @@ public enum GenericTable {
         guard column.valueType is any RawRepresentable.Type else { return nil }
         return .name { row in
             let value = column.value(in: row)
-            let mirror = Mirror(reflecting: value)
-            return mirror.displayStyle == .struct ? NestedJSON.text(value, .plain) : "\(value)"
+            return Mirror(reflecting: value).displayStyle == .struct ? CellValue(of: value, .plain).json : "\(value)"
         }
     }
 
@@ -138,54 +129,4 @@ public enum GenericTable {
         }
         return nil
     }
-}
-
-/// Values of any type as JSON text, as in JSON lines.
-enum NestedJSON {
-    /// - Returns: nil for no value.
-    static func text(_ value: Any, _ kind: ColumnKind) -> String? {
-        let found = json(value, kind)
-        return found == .null ? nil : found.description
-    }
-
-    private static func json(_ value: Any, _ kind: ColumnKind) -> JSONValue {
-        switch value {
-        case let value as any AnyOptional: value.wrapped.map { json($0, kind) } ?? .null
-        case let value as any BinaryInteger: integer(value, kind)
-        case let value as Bool: .bool(value)
-        case let value as Float: .measured(value)
-        case let value as Double: .measured(value)
-        case let value as String: value.isEmpty ? .null : .string(value)
-        case let value as [UInt8]: value.isEmpty ? .null : .string(Hexadecimal.text(value))
-        case let value as Data: value.isEmpty ? .null : .string(Hexadecimal.text(value))
-        case let value as [Any]: .array(value.map { json($0, kind) })
-        default: structure(value)
-        }
-    }
-
-    private static func integer(_ number: any BinaryInteger, _ kind: ColumnKind) -> JSONValue {
-        switch kind {
-        case .node: UInt32(exactly: number).flatMap { $0 == 0 ? nil : .string(NodeID.text($0)) } ?? .null
-        case .time: .time(UInt32(clamping: number))
-        case .degreesE7: .measured(Double(Int64(clamping: number)) / 1e7)
-        case .degreesE5: Position.course(groundTrack: UInt32(clamping: number)).map { .measured($0) } ?? .null
-        case .hundredths: Position.dilution(hundredths: UInt32(clamping: number)).map { .measured($0) } ?? .null
-        default: .integer(number)
-        }
-    }
-
-    private static func structure(_ value: Any) -> JSONValue {
-        let mirror = Mirror(reflecting: value)
-        guard mirror.displayStyle == .struct || mirror.displayStyle == .tuple else { return .string("\(value)") }
-        return .object(mirror.children.map { .init(GenericTable.name($0.label ?? ""), json($0.value, .plain)) })
-    }
-}
-
-/// An optional of any type.
-private protocol AnyOptional {
-    var wrapped: Any? { get }
-}
-
-extension Optional: AnyOptional {
-    fileprivate var wrapped: Any? { self }
 }

@@ -18,27 +18,23 @@ extension LinkRow: TableRow {
             TableColumn(
                 "reported", .number { $0.reported }, of: \.reported, meaning: "Mentions in the hearer's list of neighbours."),
             TableColumn("traced", .number { $0.traced }, of: \.traced, meaning: "Trace routes along it."),
-            TableColumn("samples", .json { $0.samplesJSON }, from: \.samples, meaning: "Strengths over time."),
+            TableColumn("samples", .json { .list($0.samples.map(cell)) }, from: \.samples, meaning: "Strengths over time."),
             TableColumn("first_sequence", .number { $0.firstSequence }, of: \.firstSequence, meaning: firstSequenceMeaning),
             TableColumn("sequence", .number { $0.sequence }, of: \.sequence, meaning: sequenceMeaning),
         ] + olderRecipe(context) { $0.sequence }
     }
 
-    fileprivate var samplesJSON: String {
-        JSONValue.array(
-            samples.map { sample in
-                .object([
-                    .init("time", .time(sample.time)), .init("snr", .measured(sample.snr)),
-                    .init("evidence", .string("\(sample.evidence)")),
-                ])
-            }
-        ).description
+    package static func cell(_ sample: Sample) -> CellValue {
+        .object([
+            CellMember(name: "time", value: .time(sample.time)), CellMember(name: "snr", value: .float(sample.snr)),
+            CellMember(name: "evidence", value: .text("\(sample.evidence)")),
+        ])
     }
 }
 
 extension GatewayRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<GatewayRow>] {
-        let names = context.nodeNames
+        let (names, sources) = (context.nodeNames, context.sourceNames)
         return [
             TableColumn("gateway", .node { $0.gateway }, of: \.gateway, meaning: "Its id."),
             TableColumn(
@@ -59,7 +55,7 @@ extension GatewayRow: TableRow {
             TableColumn("lowest_rssi", .optional { $0.lowestRSSI }, of: \.lowestRSSI, unit: "dBm"),
             TableColumn("highest_rssi", .optional { $0.highestRSSI }, of: \.highestRSSI, unit: "dBm"),
             TableColumn(
-                "sources", .texts { $0.sources.map { context.source($0) } }, from: \.sources, isContextual: true,
+                "sources", .texts { $0.sources.map { sources[$0] ?? String($0) } }, from: \.sources, isContextual: true,
                 meaning: "Through which it came here."),
             TableColumn("first_sequence", .number { $0.firstSequence }, of: \.firstSequence, meaning: firstSequenceMeaning),
             TableColumn("sequence", .number { $0.sequence }, of: \.sequence, meaning: sequenceMeaning),
@@ -129,7 +125,7 @@ extension SensorRow: TableRow {
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it was sent."),
             TableColumn("node", .node { $0.node }, of: \.node, meaning: "The node that sent it."),
             TableColumn("kind", .enumeration { $0.kind }, of: \.kind),
-            TableColumn("content", .json { $0.contentJSON.description }, meaning: "What it sent, by name."),
+            TableColumn("content", .json { $0.content }, meaning: "What it sent, by name."),
             TableColumn("gateway", .nodeOrNone { $0.gateway }, of: \.gateway, meaning: "Of the first readable reception."),
             TableColumn(
                 "snr", .optional { $0.rssi == nil && $0.snr == 0 ? nil : $0.snr }, of: \.snr, \.rssi, unit: "dB",
@@ -144,25 +140,27 @@ extension SensorRow: TableRow {
         ] + olderRecipe(context) { $0.sequence }
     }
 
-    fileprivate var contentJSON: JSONValue {
+    /// Every field by name; for a text, the text itself.
+    package var content: CellValue {
         switch kind {
-        case .detection, .rangeTest: .object([.init("text", .string(text ?? ""))])
-        case .paxcounter: Dissector.dissect(payload.rawSpan, message: "Paxcount").json
-        case .storeForward: Dissector.dissect(payload.rawSpan, message: "StoreAndForward").json
+        case .detection, .rangeTest: .object([CellMember(name: "text", value: .text(text ?? ""))])
+        case .paxcounter: CellValue(Dissector.dissect(payload.rawSpan, message: "Paxcount").json)
+        case .storeForward: CellValue(Dissector.dissect(payload.rawSpan, message: "StoreAndForward").json)
         }
     }
 }
 
 extension RadioRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<RadioRow>] {
-        [
+        let sources = context.sourceNames
+        return [
             TableColumn(
-                "source", .code(isNullable: false, { $0.source }, name: { context.source($0) }), from: \.source,
+                "source", .code(isNullable: false, { $0.source }, name: { sources[$0] ?? String($0) }), from: \.source,
                 isContextual: true, meaning: "The radio's source."),
             TableColumn("node", .nodeOrNone { $0.node }, of: \.node, meaning: "The radio's id."),
             TableColumn("part", .name { $0.title }, meaning: "Which part of its settings."),
             TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it reported."),
-            TableColumn("content", .json { $0.dissected.json.description }, meaning: "The settings by name; secrets are zeroed."),
+            TableColumn("content", .json { CellValue($0.dissected.json) }, meaning: "The settings by name; secrets are zeroed."),
             TableColumn("time_source", .enumeration { $0.timeSource }, of: \.timeSource, meaning: timeSourceMeaning),
             TableColumn("sequence", .number { $0.sequence }, of: \.sequence, meaning: sequenceMeaning),
         ] + olderRecipe(context) { $0.sequence }

@@ -14,7 +14,8 @@ extension MessageRow: TableRow {
             TableColumn("to", .addressee { $0.to }, of: \.to, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn("text", .text { $0.text }, of: \.text),
             TableColumn(
-                "state", .name { $0.stateText }, from: \.state, \.failureReason, meaning: "How far its delivery is known."),
+                "state", .name { $0.stateText }.named(.these(stateNames)), from: \.state, \.failureReason,
+                meaning: "How far its delivery is known."),
             TableColumn(
                 "is_delivered", .number { $0.state == .delivered }, from: \.state,
                 meaning: "Whether the addressee acknowledged it."),
@@ -23,7 +24,8 @@ extension MessageRow: TableRow {
                 "gateways", .texts { $0.gateways.map { NodeID.text($0) } }, of: \.gateways, meaning: "Those that heard it."),
             TableColumn("id", .number { $0.id }, of: \.id, meaning: packetMeaning),
             TableColumn(
-                "port", .name { FieldTable.portText($0.port, isReadable: true) }, from: \.port, meaning: "What it is about."),
+                "port", .name { FieldTable.portText($0.port, isReadable: true) }.named(.ports), from: \.port,
+                meaning: "What it is about."),
             TableColumn("reply_id", .positive { $0.replyID }, of: \.replyID, meaning: "The id of the message that it answers."),
             TableColumn(
                 "is_reaction", .number { $0.isReaction }, of: \.isReaction,
@@ -43,10 +45,18 @@ extension MessageRow: TableRow {
         ] + olderRecipe(context) { $0.sequence }
     }
 
-    fileprivate var stateText: String {
+    /// The state of a message that did not arrive, followed by the reason.
+    package static let failed = "failed"
+
+    private static let stateNames: [String] = {
+        let reasons = KnownNames.enumeration("Routing.Error").all.map { "\(failed): \($0)" }
+        return DeliveryState.allCases.map { "\($0)" } + reasons
+    }()
+
+    private var stateText: String {
         switch state {
         case .sent: "sent"
-        case .failed: "failed: \(FieldTable.routingErrorName(failureReason) ?? String(failureReason))"
+        case .failed: "\(Self.failed): \(FieldTable.routingErrorName(failureReason) ?? String(failureReason))"
         case .implicitlyAcknowledged: "implicitlyAcknowledged"
         case .delivered: "delivered"
         }
@@ -59,7 +69,8 @@ extension WaypointRow: TableRow {
         return [
             TableColumn("id", .number { $0.id }, of: \.id),
             TableColumn(
-                "state", .name { $0.state(at: now).rawValue }, isContextual: true, meaning: "Whether it is on the map now."),
+                "state", .name { $0.state(at: now).rawValue }.named(.these(State.allCases.map(\.rawValue))), isContextual: true,
+                meaning: "Whether it is on the map now."),
             TableColumn("name", .textOrNone { $0.name }, of: \.name),
             TableColumn("details", .textOrNone { $0.details }, of: \.details),
             TableColumn("icon", .positive { $0.icon }, of: \.icon, meaning: "The code of an emoji."),
@@ -78,7 +89,7 @@ extension WaypointRow: TableRow {
             TableColumn("gateway", .nodeOrNone { $0.gateway }, of: \.gateway, meaning: "Of the first readable reception."),
             TableColumn("geofence_radius", .positive { $0.geofenceRadius }, of: \.geofenceRadius, unit: "m"),
             TableColumn(
-                "bounding_box", .json { $0.boundingBox?.json.description }, of: \.boundingBox, unit: "°", meaning: "Its edges."),
+                "bounding_box", .json { $0.boundingBox?.cell ?? .null }, of: \.boundingBox, unit: "°", meaning: "Its edges."),
             TableColumn("notifies_on_enter", .number { $0.notifiesOnEnter }, of: \.notifiesOnEnter),
             TableColumn("notifies_on_exit", .number { $0.notifiesOnExit }, of: \.notifiesOnExit),
             TableColumn("notifies_favorites_only", .number { $0.notifiesFavoritesOnly }, of: \.notifiesFavoritesOnly),
@@ -94,9 +105,9 @@ extension WaypointRow: TableRow {
 }
 
 extension Waypoint.BoundingBox {
-    fileprivate var json: JSONValue {
+    fileprivate var cell: CellValue {
         let edges = [("west", westE7), ("south", southE7), ("east", eastE7), ("north", northE7)]
-        return .object(edges.map { .init($0.0, .measured(Double($0.1) / 1e7)) })
+        return .object(edges.map { CellMember(name: $0.0, value: .double(Double($0.1) / 1e7)) })
     }
 }
 
@@ -110,8 +121,8 @@ extension TraceRouteRow: TableRow {
             TableColumn(
                 "hops", .optional { $0.isAnswered ? UInt32(clamping: $0.route.count) : nil }, from: \.isAnswered, \.route,
                 meaning: "Nodes between both."),
-            TableColumn("towards", .json { $0.json($0.towards) }, meaning: "The hops there, with strengths and places."),
-            TableColumn("back", .json { $0.json($0.back) }, meaning: "The hops back, with strengths and places."),
+            TableColumn("towards", .json { $0.cell($0.towards) }, meaning: "The hops there, with strengths and places."),
+            TableColumn("back", .json { $0.cell($0.back) }, meaning: "The hops back, with strengths and places."),
             TableColumn("id", .number { $0.id }, of: \.id, meaning: packetMeaning),
             TableColumn("time_source", .enumeration { $0.timeSource }, of: \.timeSource, meaning: timeSourceMeaning),
             TableColumn(
@@ -130,18 +141,18 @@ extension TraceRouteRow: TableRow {
         ] + olderRecipe(context) { $0.sequence }
     }
 
-    fileprivate func json(_ hops: [Hop]) -> String {
-        JSONValue.array(
+    /// Each hop with its place at that time.
+    private func cell(_ hops: [Hop]) -> CellValue {
+        .list(
             hops.map { hop in
                 let place = place(of: hop.node)
                 return .object([
-                    .init("node", hop.node.map { .string(NodeID.text($0)) } ?? .null),
-                    .init("snr", hop.snr.map { .measured($0) } ?? .null),
-                    .init("latitude", place.map { .measured($0.latitude) } ?? .null),
-                    .init("longitude", place.map { .measured($0.longitude) } ?? .null),
-                    .init("place_time", .time(place?.time ?? 0)),
+                    CellMember(name: "node", value: hop.node.map { .text(NodeID.text($0)) } ?? .null),
+                    CellMember(name: "snr", value: .float(hop.snr)),
+                    CellMember(name: "latitude", value: .optional(place?.latitude)),
+                    CellMember(name: "longitude", value: .optional(place?.longitude)),
+                    CellMember(name: "place_time", value: .time(place?.time ?? 0)),
                 ])
-            }
-        ).description
+            })
     }
 }

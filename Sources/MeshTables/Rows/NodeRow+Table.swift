@@ -12,9 +12,11 @@ extension NodeRow: TableRow {
                 "hardware", .valueOrNone(of: "HardwareModel") { $0.hardwareModel }, from: \.hardwareModel, meaning: "Its model."),
             TableColumn(
                 "role",
-                .name { $0.isKnown ? FieldTable.roleName($0.role) ?? String($0.role) : nil }, meaning: "Its role in the mesh."),
+                .name { $0.isKnown ? FieldTable.roleName($0.role) ?? String($0.role) : nil }
+                    .named(.enumeration("Config.DeviceConfig.Role")), meaning: "Its role in the mesh."),
             TableColumn(
-                "state", .name { $0.state.rawValue }, of: \.state, meaning: "Whether it has introduced itself, or was only heard."
+                "state", .name { $0.state.rawValue }.named(.these(State.allCases.map(\.rawValue))), of: \.state,
+                meaning: "Whether it has introduced itself, or was only heard."
             ),
             TableColumn("last_heard", .time { $0.lastHeard }, of: \.lastHeard),
             TableColumn("first_heard", .time { $0.firstHeard }, of: \.firstHeard),

@@ -8,7 +8,7 @@ extension PacketRow: TableRow {
             TableColumn("first_sequence", .number { $0.firstSequence }, meaning: firstSequenceMeaning),
             TableColumn("time", .instant { $0.heard?.microseconds }, meaning: "When the first of its receivers heard it."),
             TableColumn(
-                "time_source", .name { row in row.receptions.min { $0.heard < $1.heard }?.heardSource.text },
+                "time_source", .name { $0.firstHeard?.heardSource.text }.named(.these(HeardSource.names)),
                 meaning: timeSourceMeaning),
             TableColumn(
                 "arrival", .instant { $0.receptions.first?.arrival.microseconds }, meaning: "When it came into the ledger."),
@@ -16,7 +16,8 @@ extension PacketRow: TableRow {
             TableColumn("from", .addressee { $0.from }, meaning: "The sender's id."),
             TableColumn("to", .addressee { $0.to }, meaning: "The id of the addressee; ^all for everyone."),
             TableColumn(
-                "port", .name { FieldTable.portText($0.port, isReadable: $0.opening.isReadable) }, meaning: "What it is about."),
+                "port", .name { FieldTable.portText($0.port, isReadable: $0.opening.isReadable) }.named(.ports),
+                meaning: "What it is about."),
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn("opening", .enumeration { $0.opening }, meaning: "How it was opened, or why not."),
             TableColumn("is_damaged", .number { $0.isDamaged }, meaning: "Whether parts of it were altered on the way."),
@@ -31,8 +32,16 @@ extension PacketRow: TableRow {
     }
 }
 
+extension PacketRow {
+    /// The reception by which its time is known.
+    package var firstHeard: PacketReception? { receptions.min { $0.heard < $1.heard } }
+}
+
 extension HeardSource {
-    var text: String {
+    package static let names = [HeardSource.recorded, .receiver, .arrival, .imported].map(\.text)
+
+    /// `import` where nothing tells when it was heard, and the time is that of its import.
+    package var text: String {
         switch self {
         case .recorded: "recorded"
         case .receiver: "receiver"
@@ -55,7 +64,8 @@ public struct ReceptionRecord: TableRow {
     public static var tableName: String { "receptions" }
 
     public static func tableColumns(_ context: TableContext) -> [TableColumn<ReceptionRecord>] {
-        [
+        let sources = context.sourceNames
+        return [
             TableColumn("packet", .number { $0.packet.firstSequence }, meaning: "The first event of the packet."),
             TableColumn("from", .node { $0.packet.from }, meaning: "The sender's id."),
             TableColumn(
@@ -75,7 +85,7 @@ public struct ReceptionRecord: TableRow {
                 meaning: "The last byte of the number of the node that passed it on."),
             TableColumn("is_via_mqtt", .number { $0.reception.isViaMQTT }, meaning: "Whether it came over the internet."),
             TableColumn(
-                "source", .code(isNullable: false, { $0.reception.source.rawValue }, name: { context.source($0) }),
+                "source", .code(isNullable: false, { $0.reception.source.rawValue }, name: { sources[$0] ?? String($0) }),
                 isContextual: true,
                 meaning: "Through which it came here."),
         ]
@@ -94,7 +104,8 @@ extension IndexedEvent: TableRow {
             TableColumn("gateway", .nodeOrNone { $0.gateway }, meaning: "The gateway that heard it."),
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn(
-                "port", .name { FieldTable.portText($0.port ?? 0, isReadable: $0.port != nil) }, meaning: "What it is about."),
+                "port", .name { FieldTable.portText($0.port ?? 0, isReadable: $0.port != nil) }.named(.ports),
+                meaning: "What it is about."),
             TableColumn("named", .texts { $0.named.map { NodeID.text($0) } }, meaning: "The nodes that its payload names."),
             TableColumn("is_first_reception", .number { $0.isFirstReception }),
             TableColumn("is_first_readable", .number { $0.isFirstReadable }),

@@ -22,31 +22,17 @@ extension TelemetryRow: TableRow {
         ]
         let metrics =
             kind.map { MetricField.all(for: $0).map(\.column) } ?? [
-                TableColumn("metrics", .json { $0.metricsJSON }, from: \.kind, \.metrics, meaning: "The metrics by name.")
+                TableColumn("metrics", .json { $0.metricsCell }, from: \.kind, \.metrics, meaning: "The metrics by name.")
             ]
         return front + metrics + back + olderRecipe(context) { $0.sequence }
     }
 
     /// Empty if the bytes are damaged; the view's quarantine lists the event.
-    fileprivate var values: [TelemetryMetrics.Entry] {
+    package var values: [TelemetryMetrics.Entry] {
         (try? TelemetryMetrics(decoding: metrics.rawSpan, kind: kind))?.values ?? []  // see above
     }
 
-    fileprivate var metricsJSON: String {
-        JSONValue.object(values.map { .init($0.field.name, $0.value.json) }).description
-    }
-}
-
-extension MetricValue {
-    fileprivate var json: JSONValue {
-        switch self {
-        case .integer(let value): .integer(value)
-        case .unsigned(let value): .integer(value)
-        case .float(let value): .measured(value)
-        case .text(let text): .string(text)
-        case .list(let values): .array(values.map { .measured($0) })
-        }
-    }
+    private var metricsCell: CellValue { .object(values.map { CellMember(name: $0.field.name, value: $0.value.cell) }) }
 }
 
 extension MetricField {
@@ -54,7 +40,7 @@ extension MetricField {
 
     private var reader: ColumnReader<TelemetryRow> {
         @Sendable func value(_ row: TelemetryRow) -> MetricValue? { row.values.first { $0.field == self }?.value }
-        if isRepeated { return .json { value($0)?.json.description } }
+        if isRepeated { return .json { value($0)?.cell ?? .null } }
         return switch kind {
         case .float: .optional { if case .float(let number)? = value($0) { number } else { nil } }
         case .double: .optional { value($0)?.asDouble }
@@ -86,6 +72,6 @@ extension MetricValue {
 
     fileprivate var plain: String {
         if case .text(let text) = self { return text }
-        return json.description
+        return cell.json
     }
 }

@@ -156,7 +156,7 @@ private final class AnswerValues: @unchecked Sendable {
         case .seconds: .time { self.integer($0).flatMap { UInt32(exactly: $0) } ?? 0 }
         case .microseconds: .instant { self.real($0).map { Int64(($0 * 1e6).rounded()) } }
         case .dictionary: .name { self.text($0) }
-        case .json, .list: .json { self.text($0) }
+        case .json, .list: .json(text: { self.text($0) })
         case .utf8: .optionalText { self.text($0) }
         case .binary: .binary { self.data($0) }
         }

@@ -74,7 +74,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
 
     override func title(_ access: Int) -> String {
         guard accesses.indices.contains(access), let index = accesses[access].index else { return "key" }
-        return "index (\(GenericTable.name(index)))"
+        return "index (\(index.snakeCased))"
     }
 
     override func canSearch(_ column: Int) -> Bool {

@@ -1,10 +1,10 @@
 /// Bytes that may be printed as they are.
-enum PrintableText {
+package enum PrintableText {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highs: UInt64 = 0x8080_8080_8080_8080
 
     /// Whether all bytes are printable ASCII other than these two. Eight bytes are tested at once.
-    static func isPrintable(_ text: UnsafeBufferPointer<UInt8>, without first: UInt8, _ second: UInt8) -> Bool {
+    package static func isPrintable(_ text: UnsafeBufferPointer<UInt8>, without first: UInt8, _ second: UInt8) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
         var index = 0
         while index + 8 <= bytes.count {

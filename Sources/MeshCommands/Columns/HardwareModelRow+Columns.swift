@@ -1,4 +1,5 @@
 import MeshLedger
+import MeshTables
 import Meshtastic
 
 extension HardwareModelRow {
@@ -23,24 +24,6 @@ extension HardwareModelRow {
             Column("firmware", canCut: true) { .list($0.firmware.map { .text($0) }) },
             Column("first_time", heading: "first heard") { .time($0.firstTime) },
             Column("time", heading: "last heard") { .time($0.time) },
-        ]
-    }
-}
-
-extension HardwareRow: ShownRow {
-    static func shown(in ledger: Ledger) -> [Column<HardwareRow>] {
-        [
-            Column("model") { .name($0.model, of: "HardwareModel") }.named(.enumeration("HardwareModel")),
-            Column("number") { .number($0.model) },
-            Column("node") { .text(NodeID.text($0.node)) },
-            Column("time") { .time($0.time) },
-            Column("first_time") { .time($0.firstTime) },
-            Column("is_time_of_import") { .bool($0.isTimeOfImport) },
-            Column("count") { .unsigned($0.count) },
-            Column("firmware") { .optional($0.firmware) },
-            Column("target") { .optional($0.target) },
-            Column("first_sequence") { .unsigned($0.firstSequence) },
-            Column("sequence") { .unsigned($0.sequence) },
         ]
     }
 }

@@ -1,63 +1,9 @@
 import EventLog
 import Foundation
+import MeshTables
 import ProtobufWire
 
-/// One value of a row, as exact as the row has it.
-enum CellValue: Hashable, Sendable {
-    case null
-    case bool(Bool)
-    case integer(Int64)
-    case unsigned(UInt64)
-    case double(Double)
-    case float(Float)
-    case text(String)
-    /// Microseconds since 1970, printed in UTC with the fraction of the second.
-    case instant(Timestamp)
-    /// Seconds since 1970, printed in UTC.
-    case second(Int64)
-    case list([CellValue])
-    case object([CellMember])
-
-    /// A date in UTC, seconds since 1970; 0 is no date.
-    static func time(_ seconds: UInt32) -> CellValue { seconds == 0 ? .null : .second(Int64(seconds)) }
-
-    static func number(_ value: UInt32) -> CellValue { .unsigned(UInt64(value)) }
-    static func number(_ value: UInt32?) -> CellValue { value.map { .unsigned(UInt64($0)) } ?? .null }
-    static func number(_ value: Int32?) -> CellValue { value.map { .integer(Int64($0)) } ?? .null }
-    static func optional(_ value: Double?) -> CellValue { value.map { .double($0) } ?? .null }
-    static func optional(_ text: String) -> CellValue { text.isEmpty ? .null : .text(text) }
-}
-
-struct CellMember: Hashable, Sendable {
-    var name: String
-    var value: CellValue
-}
-
 extension CellValue {
-    /// For tables and CSV: nothing for null, lists joined by spaces.
-    var plain: String {
-        switch self {
-        case .null: ""
-        case .bool(let value): value ? "true" : "false"
-        case .integer(let value): String(value)
-        case .unsigned(let value): String(value)
-        case .double(let value): value.description
-        case .float(let value): value.description
-        case .text(let value): value
-        case .instant(let time): TimeText.iso(microseconds: time.microseconds)
-        case .second(let time): TimeText.iso(time)
-        case .list(let values): values.map(\.plain).joined(separator: " ")
-        case .object: json
-        }
-    }
-
-    var isNumber: Bool {
-        switch self {
-        case .integer, .unsigned, .double, .float: true
-        default: false
-        }
-    }
-
     /// Whether it has a mean: a number, or what is true or false.
     var isSummable: Bool {
         if case .bool = self { return true }
@@ -135,6 +81,22 @@ extension CellValue {
             case (nil, nil): plain < other.plain
             case (let left, _): left != nil
             }
+        }
+    }
+
+    /// For tables: like `wifi=12 ble=3`, nested ones in braces.
+    var summary: String {
+        switch self {
+        case .object(let members): members.map { "\($0.name)=\($0.value.braced)" }.joined(separator: " ")
+        case .list(let values): values.map(\.braced).joined(separator: " ")
+        default: plain
+        }
+    }
+
+    private var braced: String {
+        switch self {
+        case .object, .list: "{\(summary)}"
+        default: plain
         }
     }
 }

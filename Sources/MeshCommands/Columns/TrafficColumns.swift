@@ -1,0 +1,111 @@
+import MeshLedger
+import MeshTables
+import Meshtastic
+
+extension MessageRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<MessageRow>] {
+        [
+            .time { $0.timeSource }, ShownColumn("channel", canCut: true), "from",
+            ShownColumn("from_name", heading: "name", canCut: true), "to", ShownColumn("text", isText: true),
+            ShownColumn("state", canCut: true), ShownColumn("receptions", heading: "heard"),
+        ]
+    }
+}
+
+extension TraceRouteRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<TraceRouteRow>] {
+        [
+            .time { $0.timeSource }, "from", "to", ShownColumn("is_answered", heading: "answered"), "hops",
+            ShownColumn("towards", heading: "way there (SNR dB)", isText: true, shown: { text($0.towards) }),
+            ShownColumn("back", heading: "way back (SNR dB)", isText: true, shown: { text($0.back) }),
+        ]
+    }
+
+    /// Like `!00000001 > (5.25) !00000002 > (?) ?`.
+    private static func text(_ hops: [Hop]) -> String {
+        hops.enumerated().map { index, hop in
+            let node = hop.node.map { NodeID.text($0) } ?? "?"
+            return index == 0 ? node : "(\(hop.snr.map { "\($0)" } ?? "?")) \(node)"
+        }.joined(separator: " > ")
+    }
+}
+
+extension LinkRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<LinkRow>] {
+        [
+            "hearer", ShownColumn("heard", heading: "hears"), "snr", "rssi", ShownColumn("evidence", heading: "known from"),
+            .heard("time", heading: "last heard") { $0.isTimeOfImport },
+            .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "direct", "reported", "traced",
+        ]
+    }
+}
+
+extension GatewayRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<GatewayRow>] {
+        [
+            "gateway", ShownColumn("name", canCut: true), .heard("time", heading: "last heard") { $0.isTimeOfImport },
+            ShownColumn("first_time", heading: "first heard", isDetail: true), "receptions", "packets", "nodes", "own",
+            "unreadable",
+            "lowest_snr", "highest_snr", "lowest_rssi", "highest_rssi", ShownColumn("sources", canCut: true),
+        ]
+    }
+}
+
+extension GatewayNodeRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<GatewayNodeRow>] {
+        [
+            "gateway", "node", .heard("time", heading: "last heard") { $0.isTimeOfImport },
+            .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "receptions", "highest_snr",
+        ]
+    }
+}
+
+extension ChannelRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<ChannelRow>] {
+        [
+            ShownColumn("channel", canCut: true), "hash", "readable", ShownColumn("key_fingerprint", heading: "key"), "packets",
+            "receptions", .heard("first_heard") { $0.isTimeOfImport }, .heard("last_heard") { $0.isTimeOfImport },
+        ]
+    }
+}
+
+extension PacketRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<PacketRow>] { shown(by: .heard) }
+
+    /// A table shows the time by which it is sorted.
+    static func shown(by clock: EventOrder.Clock) -> [ShownColumn<PacketRow>] {
+        [
+            "first_sequence",
+            .heard("time", isDetail: clock != .heard) { $0.firstHeard?.heardSource == .imported },
+            ShownColumn("time_source", isDetail: clock != .heard, isMinor: true),
+            ShownColumn("arrival", isDetail: clock != .arrival), ShownColumn("id", isMinor: true), "from", "to",
+            ShownColumn("port", canCut: true), ShownColumn("channel", canCut: true),
+            ShownColumn("opening", canCut: true, isMinor: true), ShownColumn("receptions", heading: "heard"),
+            ShownColumn("gateways", isText: true),
+        ]
+    }
+}
+
+extension ReceptionRecord: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<ReceptionRecord>] {
+        [
+            "packet", "from", "sequence", "arrival", "gateway", "snr", "rssi", ShownColumn("hops_away", heading: "hops"),
+            ShownColumn("source", canCut: true),
+        ]
+    }
+}
+
+extension IndexedEvent: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<IndexedEvent>] {
+        [
+            "sequence", "from", "to", "gateway", "channel", "port", "named", "is_first_reception", "is_first_readable",
+            "is_repeat",
+        ]
+    }
+}
+
+extension QuarantineRow: ShownRow {
+    static func shown(in ledger: Ledger) -> [ShownColumn<QuarantineRow>] {
+        ["view", "sequence", ShownColumn("reason", isText: true)]
+    }
+}

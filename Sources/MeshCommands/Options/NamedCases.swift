@@ -1,0 +1,29 @@
+public import ArgumentParser
+public import MeshLedger
+public import Meshtastic
+
+/// An enumeration whose cases are given by their names, in any case.
+private func named<Case: CaseIterable>(_ argument: String) -> Case? {
+    Case.allCases.first { "\($0)".lowercased() == argument.lowercased() }
+}
+
+extension TelemetryKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let found: Self = named(argument) else { return nil }
+        self = found
+    }
+}
+
+extension SensorKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let found: Self = named(argument) else { return nil }
+        self = found
+    }
+}
+
+extension RadioPart: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let found: Self = named(argument) else { return nil }
+        self = found
+    }
+}
