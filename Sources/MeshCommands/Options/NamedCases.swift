@@ -7,11 +7,15 @@ private func named<Case: CaseIterable>(_ argument: String) -> Case? {
     Case.allCases.first { "\($0)".lowercased() == argument.lowercased() }
 }
 
+private func names<Case: CaseIterable>(of cases: Case.Type) -> [String] { cases.allCases.map { "\($0)" } }
+
 extension TelemetryKind: ExpressibleByArgument {
     public init?(argument: String) {
         guard let found: Self = named(argument) else { return nil }
         self = found
     }
+
+    public static var allValueStrings: [String] { names(of: Self.self) }
 }
 
 extension SensorKind: ExpressibleByArgument {
@@ -19,6 +23,8 @@ extension SensorKind: ExpressibleByArgument {
         guard let found: Self = named(argument) else { return nil }
         self = found
     }
+
+    public static var allValueStrings: [String] { names(of: Self.self) }
 }
 
 extension RadioPart: ExpressibleByArgument {
@@ -26,4 +32,6 @@ extension RadioPart: ExpressibleByArgument {
         guard let found: Self = named(argument) else { return nil }
         self = found
     }
+
+    public static var allValueStrings: [String] { names(of: Self.self) }
 }

@@ -186,6 +186,16 @@ public struct ColumnReader<Row>: Sendable {
         }
     }
 
+    /// The same of values that lists have in another form.
+    static func name(cell: @escaping @Sendable (Row) -> CellValue) -> ColumnReader {
+        ColumnReader(.dictionary, isNullable: true, cell: cell, { DictionaryBuilder() }) { rows, builder in
+            for row in rows {
+                let value = cell(row)
+                builder.append(value == .null ? nil : value.plain)
+            }
+        }
+    }
+
     /// A number that stands for a text, which is looked up once; nil if it stands for nothing.
     public static func code(
         isNullable: Bool = true, _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?

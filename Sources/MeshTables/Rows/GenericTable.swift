@@ -88,10 +88,7 @@ public enum GenericTable {
             return .instant { row in get(row).flatMap { microseconds($0) } }
         }
         guard column.valueType is any RawRepresentable.Type else { return nil }
-        return .name { row in
-            let value = column.value(in: row)
-            return Mirror(reflecting: value).displayStyle == .struct ? CellValue(of: value, .plain).json : "\(value)"
-        }
+        return .name(cell: { CellValue(of: column.value(in: $0), column.kind) })
     }
 
     private static func microseconds(_ date: Date) -> Int64? {
