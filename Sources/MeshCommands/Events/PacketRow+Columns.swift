@@ -26,7 +26,7 @@ extension PacketHolder {
 
     /// A table shows the time by which it is sorted.
     static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
-        Column.all(PacketRow.tableColumns(TableContext()), PacketRow.shown(by: clock)).map { $0.of(\.packet) }
+        Column.all(PacketRow.tableColumns(TableContext()), PacketRow.shown(by: clock)).map { $0.of { $0.packet } }
     }
 }
 

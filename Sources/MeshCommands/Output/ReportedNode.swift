@@ -61,7 +61,7 @@ extension ReportedNode {
     ]
 
     static func columns(in ledger: Ledger) throws -> [Column<ReportedNode>] {
-        var columns = try ledger.columns(NodeRow.self).map { $0.of(\ReportedNode.node) }
+        var columns = try ledger.columns(NodeRow.self).map { $0.of { (reported: ReportedNode) in reported.node } }
         for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
         for index in columns.indices where ["snr", "hops_away", "packets", "note"].contains(columns[index].name) {
             columns[index].isMinor = true
