@@ -58,7 +58,14 @@ extension Environment {
         let file = path + "/data.mdb"
         var status = stat()
         let mayBeNew = options.access == .readWrite && options.createsFolder
-        guard unsafe stat(file, &status) == 0, status.st_size > 0 || !mayBeNew else { return }
+        guard unsafe stat(file, &status) == 0 else { return }
+        // LMDB writes in place: a backup that consists of hard links, as `cp -al` makes them, would change with the ledger.
+        if options.access == .readWrite, status.st_nlink > 1 {
+            let advice = "give the ledger a file of its own with `cp -p FILE COPY && mv COPY FILE`"
+            throw StorageError(
+                .foreign, call: "\(status.st_nlink) hard links lead to it, and all would be changed; \(advice)", path: file)
+        }
+        guard status.st_size > 0 || !mayBeNew else { return }
         if let fault = try DataFileCheck.fault(file) { throw StorageError(.corrupt, call: fault, path: file) }
     }
 

@@ -57,6 +57,27 @@ struct OddFiles {
         return found
     }
 
+    @Test func `a backup that consists of hard links stays as it was`() throws {
+        let made = try made()
+        let backup = made.folder.file("backup").path
+        #expect(try FinishedProcess(URL(fileURLWithPath: "/bin/cp"), ["-al", made.ledger, backup]).status == 0)
+        let log = "/log/1/data.mdb"
+        let before = try #require(FileManager.default.contents(atPath: backup + log))
+        let more = try made.write([Line.text("more", from: 7)], to: "more.jsonl")
+        let refused = try made.run("import", more)
+        #expect(refused.status == 65 && refused.errors.contains("2 hard links lead to it"), "\(refused)")
+        #expect(try made.run("messages", "--format", "csv").lines.count == 2)
+        #expect(FileManager.default.contents(atPath: backup + log) == before)
+
+        try FileManager.default.moveItem(atPath: made.ledger, toPath: made.folder.file("linked").path)
+        #expect(
+            try FinishedProcess(URL(fileURLWithPath: "/bin/cp"), ["-a", made.folder.file("linked").path, made.ledger]).status == 0
+        )
+        let taken = try made.run("import", more)
+        #expect(taken.status == 0, "\(taken)")
+        #expect(FileManager.default.contents(atPath: backup + log) == before)
+    }
+
     @Test(arguments: Kind.allCases) func `a command ends at once, changes nothing outside of the ledger, and says what is there`(
         _ kind: Kind
     ) throws {
