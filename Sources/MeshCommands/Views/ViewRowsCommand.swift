@@ -93,7 +93,8 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         if isPaged { (descriptor.fetchLimit, descriptor.fetchOffset) = (limit, offset) }
         typealias Found = LedgerUnion.Found<Row>
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
-        let writer = try output.writer((also.isEmpty ? [] : [origin]) + shown.map { $0.of { (found: Found) in found.row } }, keepsOrder: names != nil)
+        let writer = try output.writer(
+            (also.isEmpty ? [] : [origin]) + shown.map { $0.of { (found: Found) in found.row } }, keepsOrder: names != nil)
         var found = try Ledger.union(ledgers).fetch(descriptor)
         if let sortedHere {
             found.sort { sortedHere.value($0.row).precedes(sortedHere.value($1.row), reverse: reverse) }
