@@ -34,7 +34,7 @@ extension ExportCommand {
             return output.flush()
         }
         if TableFormat(rawValue: format.rawValue) != nil {
-            return try write([Column<EventRecord>](), ledger, EventRecord.tableColumns, total: total) { write in
+            return try write(EventRecord.tableColumns, ledger, total: total) { write in
                 try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                     EventRecord(
                         header, source: rows.source(of: header),
@@ -47,7 +47,7 @@ extension ExportCommand {
         }
         let raw = Set(EventRow.rawColumns.map(\.name))
         let others = decodes ? EventRow.columns.filter { !raw.contains($0.name) } : []
-        try write(EventRow.rawColumns, ledger, { _ in [] }, others: others, total: total) { write in
+        try write({ _ in [] }, ledger, as: EventRow.rawColumns, others: others, total: total) { write in
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                 var row = decodes ? rows.row(header, payload) : EventRow(header: header, source: rows.source(of: header))
                 row.payload = Base64.text(payload)
@@ -60,14 +60,14 @@ extension ExportCommand {
 
     /// The rows of `packets`: each packet once, the newest first.
     func exportPackets(_ ledger: Ledger) throws {
-        try write(PacketRow.packetColumns(by: by), ledger, PacketRow.tableColumns, total: total(ledger)) { write in
+        try write(PacketRow.tableColumns, ledger, total: total(ledger)) { write in
             try forEachPacket(ledger, write)
         }
     }
 
     /// A row for each time that a packet was heard.
     func exportReceptions(_ ledger: Ledger) throws {
-        try write(ledger.columns(ReceptionRecord.self), ledger, ReceptionRecord.tableColumns) { write in
+        try write(ReceptionRecord.tableColumns, ledger) { write in
             try forEachPacket(ledger) { packet in
                 packet.receptions.allSatisfy { write(ReceptionRecord(packet: packet, reception: $0)) }
             }
@@ -111,7 +111,7 @@ extension ExportCommand {
             let first = ledger.log.first.rawValue
             if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
         }
-        try write(ledger.columns(IndexedEvent.self), ledger, IndexedEvent.tableColumns) { write in
+        try write(IndexedEvent.tableColumns, ledger) { write in
             for run in runs where left > 0 {
                 try ledger.forEachIndexedEvent(in: run) { event in
                     if skips > 0 {

@@ -11,10 +11,9 @@ extension ExportCommand {
         case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger)
         case .mapreports:
             let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
-            let isWanted = { precision == nil || $0 != "altitude" }
-            try write(rows, ledger.columns(MapReportRow.self).filter { isWanted($0.name) }, ledger) {
-                MapReportRow.tableColumns($0).filter { isWanted($0.name) }
-            }
+            let hasAltitude = precision == nil
+            let columns = { MapReportRow.tableColumns($0).filter { hasAltitude || $0.schema.name != "altitude" } }
+            try write(rows, columns, ledger)
         case .sensors: try write(try ledger.sensors(of: node, query), ledger)
         case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger)
         case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger)
@@ -24,12 +23,12 @@ extension ExportCommand {
             var busiestFirst = query
             busiestFirst.newestFirst = true
             let rows = try ledger.channels().chosen(busiestFirst, by: \.lastHeard)
-            try write(rows, ledger.columns(ChannelRow.self), ledger, ChannelRow.tableColumns)
+            try write(rows, ChannelRow.tableColumns, ledger)
         case .archived: try write(try ledger.fetch(paged(ArchivedRow.self)), ledger)
         case .references: try write(try ledger.fetch(paged(ReferenceRow.self)), ledger)
         case .quarantine:
             let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
-            try write(rows, ledger.columns(QuarantineRow.self), ledger, QuarantineRow.tableColumns)
+            try write(rows, QuarantineRow.tableColumns, ledger)
         case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets, .receptions,
             .packetEvents:
             return
@@ -71,6 +70,6 @@ extension ExportCommand {
     }
 
     private func write<Row: QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
-        try write(rows, GenericCell.columns(Row.self), ledger) { TableColumn.all($0) }
+        try write(rows, { TableColumn.all($0) }, ledger, as: GenericCell.columns(Row.self))
     }
 }

@@ -71,13 +71,7 @@ struct ExportCommand: AsyncParsableCommand {
     var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
     @OptionGroup var packets: PacketChoice
-    @Option(
-        name: .customLong("where"),
-        help: ArgumentHelp(
-            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
-            valueName: "column=value"),
-        completion: NameCompletion.conditions)
-    var conditions: [RowCondition] = []
+    @OptionGroup var chosen: ConditionOptions
     @Option(
         name: .customLong("columns"), help: ArgumentHelp("Only these columns, in this order.", valueName: "names"),
         completion: NameCompletion.columns)
@@ -181,11 +175,11 @@ struct ExportCommand: AsyncParsableCommand {
         case .positions: try exportPositions(ledger, number, query)
         case .telemetry:
             let columns = { TelemetryRow.tableColumns($0, of: kind) }
-            try write(ledger.telemetryColumns(of: kind), ledger, columns) { write in
+            try write(columns, ledger, as: ledger.telemetryColumns(of: kind)) { write in
                 try ledger.forEachTelemetry(of: number, kind: kind, query) { _ = write($0) }
             }
         case .messages:
-            try write(ledger.columns(MessageRow.self), ledger, MessageRow.tableColumns) { write in
+            try write(MessageRow.tableColumns, ledger) { write in
                 try ledger.forEachMessage(of: number, query) { _ = write($0) }
             }
         case .waypoints:
@@ -204,36 +198,40 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
+    var conditions: [RowCondition] { chosen.conditions }
+
     func output() throws -> StandardOutput { try to.map { try StandardOutput(file: $0) } ?? StandardOutput() }
 
     /// - Parameters:
-    ///   - columns: for texts.
-    ///   - typed: for the formats of columns.
+    ///   - texts: what texts have instead of these columns.
     ///   - others: columns of conditions that are not written.
     ///   - total: how many rows come, where that is known.
     func write<Row>(
-        _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger, _ typed: (TableContext) -> [TableColumn<Row>],
-        others: [Column<Row>] = [], total: UInt64? = nil, _ body: ((Row) -> Bool) throws -> Void
+        _ table: (TableContext) -> [TableColumn<Row>], _ ledger: Ledger,
+        as texts: @autoclosure () throws -> [Column<Row>]? = nil, others: [Column<Row>] = [], total: UInt64? = nil,
+        _ body: ((Row) -> Bool) throws -> Void
     ) throws {
         let tableFormat = TableFormat(rawValue: format.rawValue)
-        let columns = tableFormat == nil || !conditions.isEmpty ? try columns() : []
+        let isOfTexts = tableFormat == nil || !conditions.isEmpty
+        let columns = isOfTexts ? try texts() ?? ledger.columns(ledger.shown(Row.self), table) : []
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
         let others = others + (try GenericCell.furtherColumns(Row.self, in: ledger, named: named))
         let rows = try rows(columns + others, ledger, total: total)
         if let format = tableFormat {
-            let columns = try names.map { try typed(TableContext(ledger)).named($0) } ?? typed(TableContext(ledger))
+            let all = table(try TableContext(ledger))
+            let columns = try names.map { try all.named($0) } ?? all
             let output = try output()
             guard !output.isTerminal else {
                 throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --to FILE")
             }
             let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
-            let table = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
+            let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
             try body { row in
-                if rows.takes(row) { table.write(row) }
+                if rows.takes(row) { file.write(row) }
                 return rows.goesOn
             }
             try rows.end()
-            try table.finish()
+            try file.finish()
             return output.flush()
         }
         let shown = try names.map { try (columns + others).named(list: $0) } ?? columns
@@ -261,14 +259,14 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func write<Row: ShownRow & QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
-        try write(rows, ledger.columns(Row.self), ledger, Row.tableColumns)
+        try write(rows, Row.tableColumns, ledger)
     }
 
     func write<Row>(
-        _ rows: [Row], _ columns: @autoclosure () throws -> [Column<Row>], _ ledger: Ledger,
-        _ typed: (TableContext) -> [TableColumn<Row>]
+        _ rows: [Row], _ table: (TableContext) -> [TableColumn<Row>], _ ledger: Ledger,
+        as texts: @autoclosure () throws -> [Column<Row>]? = nil
     ) throws {
-        try write(columns(), ledger, typed, total: UInt64(rows.count)) { write in _ = rows.allSatisfy(write) }
+        try write(table, ledger, as: texts(), total: UInt64(rows.count)) { write in _ = rows.allSatisfy(write) }
     }
 
     /// The rows, no more exact than requested.
@@ -302,7 +300,7 @@ struct ExportCommand: AsyncParsableCommand {
             try each { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
-            try write(columns, ledger, PositionRow.tableColumns) { write in try forEach { _ = write($0) } }
+            try write(PositionRow.tableColumns, ledger, as: columns) { write in try forEach { _ = write($0) } }
         }
     }
 

@@ -6,7 +6,7 @@ struct GroupOptions: ParsableArguments {
         name: .customLong("count-by"),
         help: ArgumentHelp(
             "Instead of rows, count them by the values of these columns, the most frequent first; hour, day, week and month are also columns.",
-            valueName: "columns"), completion: NameCompletion.listColumns)
+            valueName: "columns"), completion: NameCompletion.columns)
     var countBy: String?
     @Option(
         help: ArgumentHelp(
@@ -15,13 +15,13 @@ struct GroupOptions: ParsableArguments {
     var bucket: TimeSpan?
     @Option(
         help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column"),
-        completion: NameCompletion.listColumns)
+        completion: NameCompletion.columns)
     var mean: [String] = []
-    @Option(help: ArgumentHelp("The least of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("The least of a column.", valueName: "column"), completion: NameCompletion.columns)
     var min: [String] = []
-    @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column"), completion: NameCompletion.columns)
     var max: [String] = []
-    @Option(help: ArgumentHelp("The sum of a column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("The sum of a column.", valueName: "column"), completion: NameCompletion.columns)
     var sum: [String] = []
 
     @Flag(help: "Draw the counts, or the first of the numbers: over time with --bucket or hour and day, else as bars.")

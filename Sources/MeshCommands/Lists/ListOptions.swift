@@ -11,19 +11,15 @@ struct ListOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var page: PageOptions
-    @Option(
-        name: .customLong("where"),
-        help: ArgumentHelp(
-            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
-            valueName: "column=value"),
-        completion: NameCompletion.listConditions)
-    var conditions: [RowCondition] = []
-    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.listColumns)
+    @OptionGroup var chosen: ConditionOptions
+    @Option(help: ArgumentHelp("Only these columns, in this order.", valueName: "names"), completion: NameCompletion.columns)
     var columns: String?
-    @Option(help: ArgumentHelp("Sort by this column.", valueName: "column"), completion: NameCompletion.listColumns)
+    @Option(help: ArgumentHelp("Sort by this column.", valueName: "column"), completion: NameCompletion.columns)
     var sort: String?
     @Flag(help: "Reverse the order.") var reverse = false
     @OptionGroup var groups: GroupOptions
+
+    var conditions: [RowCondition] { chosen.conditions }
 
     /// Without the page where rows are chosen or sorted here.
     var query: RowQuery {

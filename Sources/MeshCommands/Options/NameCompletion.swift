@@ -26,11 +26,8 @@ enum NameCompletion {
     /// Views that have rows.
     static let views = CompletionKind.custom { words, _, _ in await names(words) { $0.rowNames } }
 
-    /// Columns of the view that the command line names.
-    static let columns = columns { prefix, column in
-        // Several are separated by commas.
-        prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column
-    }
+    /// Columns of the list, or else of the view, that the command line names. Several are separated by commas.
+    static let columns = columns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
     static let conditions = columns { _, column in column + "=" }
 
     /// Finds the columns of the list that a command line asks for; set by the command that has all lists.
@@ -38,28 +35,23 @@ enum NameCompletion {
     /// Not a task-local value: with a function as its value, the release program crashes (Swift 6.3).
     static let columnsOfList = Mutex<@Sendable ([String], Ledger) async throws -> [String]>({ _, _ in [] })
 
-    static let listColumns = listColumns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
-    static let listConditions = listColumns { _, column in column + "=" }
-
-    private static func listColumns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
+    private static func columns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
+                let words = words.dropFirst().map(unquoted)
                 let find = columnsOfList.withLock { $0 }
-                return try await find(words.dropFirst().map(unquoted), ledger).map { text(unquoted(prefix), $0) }
+                let listed = try await find(words, ledger)
+                let found = listed.isEmpty ? try columns(ofViewIn: words, ledger) : listed
+                return found.map { text(unquoted(prefix), $0) }
             }
         }
     }
 
-    private static func columns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
-        .custom { words, _, prefix in
-            await names(words) { ledger in
-                guard let rows = words.lazy.compactMap({ ledger.rows(of: unquoted($0)) }).first else { return [] }
-                func names<Row: QueryRow>(_ rows: Row.Type) throws -> [String] {
-                    try GenericCell.allColumns(rows, in: ledger).map(\.name)
-                }
-                return try names(rows).map { text(unquoted(prefix), $0) }
-            }
+    private static func columns(ofViewIn words: [String], _ ledger: Ledger) throws -> [String] {
+        func names<Row: QueryRow>(_ rows: Row.Type) throws -> [String] {
+            try GenericCell.allColumns(rows, in: ledger).map(\.name)
         }
+        return try words.lazy.compactMap { ledger.rows(of: $0) }.first.map { try names($0) } ?? []
     }
 
     /// - Parameter words: the words of the command line as typed.

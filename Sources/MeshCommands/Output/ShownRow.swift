@@ -72,6 +72,14 @@ extension Ledger {
         try columns(Row.shown(in: self), Row.tableColumns)
     }
 
+    /// How a table shows such rows; nothing of those that no list has.
+    func shown<Row>(_ rows: Row.Type) throws -> [ShownColumn<Row>] {
+        func shown<Shown: ShownRow>(_ rows: Shown.Type) throws -> [ShownColumn<Row>]? {
+            try Shown.shown(in: self) as? [ShownColumn<Row>]
+        }
+        return try (rows as? any ShownRow.Type).flatMap { try shown($0) } ?? []
+    }
+
     func columns<Row>(
         _ shown: [ShownColumn<Row>], _ tableColumns: (TableContext) -> [TableColumn<Row>]
     ) throws -> [Column<Row>] {

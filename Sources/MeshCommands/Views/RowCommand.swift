@@ -136,7 +136,8 @@ struct RowReferCommand: AsyncParsableCommand {
                 let parents = try rows.selection.rows(parent, in: ledger, archived: false)
                 guard !parents.isEmpty else { return [] }
                 var selection = RowSelection()
-                selection.conditions = toWhere
+                selection.chosen = ConditionOptions()
+                selection.chosen.conditions = toWhere
                 selection.having = []
                 selection.lacking = []
                 let children = toWhere.isEmpty ? [] : try selection.rows(child, in: ledger, archived: false)

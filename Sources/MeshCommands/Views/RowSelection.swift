@@ -6,19 +6,15 @@ import ViewQuery
 
 /// Selects rows of a view.
 struct RowSelection: ParsableArguments {
-    @Option(
-        name: .customLong("where"),
-        help: ArgumentHelp(
-            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
-            valueName: "column=value"),
-        completion: NameCompletion.conditions)
-    var conditions: [RowCondition] = []
+    @OptionGroup var chosen: ConditionOptions
     @Option(
         help: ArgumentHelp(
             "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
     var having: [RelationAmount] = []
     @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
         []
+
+    var conditions: [RowCondition] { chosen.conditions }
 
     var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
 

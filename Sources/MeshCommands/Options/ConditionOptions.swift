@@ -1,0 +1,12 @@
+import ArgumentParser
+
+/// `--where`, which every command has that chooses rows by their values.
+struct ConditionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            valueName: "column=value"),
+        completion: NameCompletion.conditions)
+    var conditions: [RowCondition] = []
+}
