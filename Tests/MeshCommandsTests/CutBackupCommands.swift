@@ -44,4 +44,59 @@ struct CutBackupCommands {
         ).wait()
         #expect(verified.status == 0 && verified.output.contains("extends the checkpoint"), "\(verified.errors)")
     }
+
+    @Test func `a backup never gives up dropped events of which a file is damaged or missing`() throws {
+        let tool = try Tool()
+        let backup = tool.folder.path + "/backup"
+        let manager = FileManager.default
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "17000")
+        #expect(try tool.run("backup", backup).status == 0)
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        try tool.run("simulate", "--seed", "6", "--nodes", "5", "--packets", "100")
+        #expect(try tool.run("backup", backup).status == 0)
+        let parts = try manager.contentsOfDirectory(atPath: backup + "/parts").sorted()
+        #expect(parts.count == 2)
+
+        func isRefused(_ command: String...) throws -> String {
+            let refused = try tool.start(command).wait()
+            #expect(refused.status != 0, "\(command)")
+            return refused.errors
+        }
+        for name in ["manifest", "parts/" + parts[0]] {
+            try manager.moveItem(atPath: "\(backup)/\(name)", toPath: backup + "/away")
+            #expect(try isRefused("backup", backup).contains("put the file back"))
+            let what = name == "manifest" ? "no backup was ever completed" : "it is missing from the backup"
+            #expect(try isRefused("backup", "--verify", backup).contains(what), "\(name)")
+            try manager.moveItem(atPath: backup + "/away", toPath: "\(backup)/\(name)")
+            #expect(try tool.run("backup", "--verify", backup).output.contains("all intact"), "\(name)")
+        }
+
+        // Of what the ledger still has, the advice helps.
+        let last = URL(fileURLWithPath: backup + "/parts/" + parts[1])
+        var bytes = try Data(contentsOf: last)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: last)
+        #expect(try isRefused("backup", "--verify", backup).contains("remove it and run `meshledger backup` again"))
+        try manager.removeItem(at: last)
+        #expect(try tool.run("backup", backup).status == 0)
+        #expect(try tool.run("backup", "--verify", backup).output.contains("all intact"))
+        #expect(try tool.run("restore", backup, tool.folder.path + "/whole").status == 0)
+    }
+
+    @Test func `copies of what a ledger still has say what they lack`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        let (recording, other) = (tool.folder.path + "/recording", tool.folder.path + "/other")
+        #expect(try tool.run("export", "--format", "ledger", recording).errors.isEmpty)
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        #expect(try tool.run("init", other).status == 0)
+        for command in [
+            ["export", "--format", "ledger", recording], ["merge", tool.ledger, other, "--into", tool.folder.path + "/merged"],
+        ] {
+            let told = try tool.start(command).wait()
+            #expect(told.status == 0 && told.errors.contains("has dropped events 1 to "), "\(command): \(told)")
+        }
+    }
 }

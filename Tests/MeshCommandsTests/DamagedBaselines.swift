@@ -60,6 +60,21 @@ struct DamagedBaselines {
         #expect(try positions(tool).count == before.count)
     }
 
+    @Test func `rows that are lost for good are told by each rebuild`() throws {
+        let tool = try made()
+        #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
+        let folder = try #require(
+            FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/baselines").first { UInt64($0) != nil })
+        try FileManager.default.removeItem(atPath: tool.ledger + "/baselines/\(folder)/positions")
+        try FileManager.default.removeItem(atPath: tool.ledger + "/views/positions")
+        try tool.run("positions")
+        for command in [["rebuild"], ["rebuild", "positions"]] {
+            let told = try tool.start(command).wait()
+            #expect(told.status == 1 && told.errors.contains("the baseline of the view positions"), "\(command): \(told)")
+        }
+        #expect(try tool.run("rebuild", "nodes").status == 0)
+    }
+
     @Test func `copies of a ledger with a damaged baseline say so each time and end with 1`() throws {
         let tool = try made()
         #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
@@ -74,6 +89,7 @@ struct DamagedBaselines {
         for command in [
             ["backup", backup], ["backup", backup], ["backup", "--verify", backup],
             ["restore", backup, tool.folder.path + "/restored"], ["salvage", tool.ledger, tool.folder.path + "/salvaged"],
+            ["salvage", "--dry-run", tool.ledger],
         ] {
             let told = try tool.start(command).wait()
             #expect(told.status == 1 && told.errors.contains("the baseline of the view positions"), "\(command): \(told)")

@@ -70,6 +70,21 @@ struct SameColumns {
         }
     }
 
+    @Test func `what a list prints can be asked for`() throws {
+        let tool = try simulated()
+        let arrival = try #require(
+            try tool.run("packets", "--limit", "1", "--format", "jsonl").objects.first?["arrival"] as? String)
+        #expect(arrival.contains("."))
+        for list in ["packets", "export packets", "events"] {
+            #expect(try csv(tool, "\(list) --where arrival=\(arrival)").count > 1, "\(list)")
+        }
+        for list in ["nodes", "view nodes", "export nodes"] {
+            for node in ["17", "!00000011", "Alpha"] {
+                #expect(try csv(tool, "\(list) --where number=\(node) --columns node,number").count == 2, "\(list) \(node)")
+            }
+        }
+    }
+
     @Test func `each column of a table is one of the row's columns, once and in their order`() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

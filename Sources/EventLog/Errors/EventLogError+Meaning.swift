@@ -12,6 +12,8 @@ extension EventLogError: CustomStringConvertible {
         process > 1 << 22 ? "a process in another container" : "process \(process)"
     }
 
+    private var isOfBackup: Bool { path.contains("/parts/") || path.contains("/files/") || path.hasSuffix("/manifest") }
+
     private var sentence: String {
         switch code {
         case .missing: "there is no ledger here; check the path or create one"
@@ -51,6 +53,9 @@ extension EventLogError: CustomStringConvertible {
         case .corrupt where path.hasSuffix("/log/current"):
             "it does not say which generation is the log, and nothing was changed; restore it from a copy, write the lines `format 2` and "
                 + "`generation N` into it, or save what is left with `meshledger salvage`"
+        case .corrupt where isOfBackup:
+            "this file of a backup is damaged or missing and nothing was changed; remove it and run `meshledger backup` again, which writes what "
+                + "the ledger still has, or put it back from a copy of the backup"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"
         case .sizeLimitReached:
@@ -74,6 +79,8 @@ extension EventLogError: CustomStringConvertible {
         case .tooFewEvents: "it has fewer events than requested"
         case .reserved: "only the log itself may write such an event; nothing was stored"
         case .notErasable: "this cannot be erased, and nothing was"
+        case .beyondRetention where isOfBackup:
+            "the ledger has dropped events that only this backup may have, so nothing was changed; put the file back, or choose another folder"
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"
         case .consumerName: "this is not a valid name for a consumer; use 1 to 64 letters, digits, - and _"

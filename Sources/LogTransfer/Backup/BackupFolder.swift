@@ -84,12 +84,27 @@ struct BackupFolder: Sendable {
         }
     }
 
+    /// The first event of all parts that are there; nil if there are none.
+    var firstPart: UInt64? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // then there are none
+        return names.compactMap { $0.split(separator: "-").first.flatMap { UInt64($0) } }.min()
+    }
+
+    /// The same of a file that the manifest names.
+    private static func knownHash(_ path: String) throws(EventLogError) -> (hash: String, bytes: Int) {
+        do throws(EventLogError) {
+            return try hash(path)
+        } catch {
+            throw error.code == .missing ? EventLogError(.corrupt, path: path, detail: "it is missing from the backup") : error
+        }
+    }
+
     /// Reads a part from end to end, compares it with the manifest and adds its events to a tree.
     func check(
         _ part: BackupManifest.Part, of manifest: BackupManifest, _ tree: inout LeafTree
     ) throws(EventLogError) -> RecordingSummary {
         let place = path(of: part)
-        let (hash, bytes) = try Self.hash(place)
+        let (hash, bytes) = try Self.knownHash(place)
         guard hash == part.hash, bytes == part.bytes else {
             throw EventLogError(.corrupt, path: place, detail: "the part of the backup does not match its hash")
         }
@@ -107,7 +122,7 @@ struct BackupFolder: Sendable {
     /// Reads a file from end to end and compares it with the manifest.
     func check(_ file: BackupManifest.File) throws(EventLogError) {
         let place = path(of: file)
-        let (hash, bytes) = try Self.hash(place)
+        let (hash, bytes) = try Self.knownHash(place)
         guard hash == file.hash, bytes == file.bytes else {
             throw EventLogError(.corrupt, path: place, detail: "\(file.path) of the backup does not match its hash")
         }

@@ -57,7 +57,7 @@ struct BackupRun {
 
     private func write(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
         let old = try folder.manifest()
-        if let old { try check(old) }
+        if let old { try check(old) } else { try refuseLosingParts() }
         let pending = try log.pendingErasure()
         let erasures = try log.erasures()
         let snapshot = try RecordingSnapshot(log)
@@ -135,6 +135,13 @@ struct BackupRun {
         }
     }
 
+    /// Without their list, parts of an interrupted first run are written again, but not those of events that the log has dropped since.
+    private func refuseLosingParts() throws(EventLogError) {
+        let cut = try RecordingSnapshot(log).cut
+        guard cut > 0, let first = folder.firstPart, first <= cut else { return }
+        throw EventLogError(.beyondRetention, path: folder.manifestPath, detail: "the backup's list is missing")
+    }
+
     private func root(of old: BackupManifest) throws(EventLogError) -> [UInt8] {
         do throws(EventLogError) {
             return try log.root(size: EventSequence(old.size))
@@ -158,20 +165,27 @@ struct BackupRun {
                 $0.lowerBound.rawValue...$0.upperBound.rawValue
             })
         var kept: [UInt64: BackupManifest.Part] = [:]
+        var lost: BackupManifest.Part?
         for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {
             if let first = erased.first(from: part.first), first <= part.last {
                 report.rewrittenParts += 1
                 continue
             }
             // A part that is missing or was truncated is written again.
-            guard (try? SmallFile.size(folder.path(of: part))) == part.bytes else { continue }  // nil if it is gone
-            kept[part.first] = part
+            if (try? SmallFile.size(folder.path(of: part))) == part.bytes {  // nil if it is gone
+                kept[part.first] = part
+            } else if part.first <= cut {
+                lost = part
+            }
         }
         // Rows of a node that was erased since are in older baselines, and its events may be among those that the log has dropped.
         let isForgetting =
             erasures.contains { $0.sequence.rawValue > old.erasedThrough && $0.request.hasPrefix("node ") }
             || old.cuts.contains { $0.last == cut && $0.event != event }
         if isForgetting, cut > 0 { return kept.filter { $0.key > cut } }
+        if let lost {
+            throw EventLogError(.beyondRetention, path: folder.path(of: lost), detail: "the part is missing or was truncated")
+        }
         // Events that the log has dropped cannot be written again: such parts are useful only without gaps up to the log's first event.
         var next = old.parts.first?.first ?? 1
         while next <= cut, let part = kept[next] { next = part.last + 1 }

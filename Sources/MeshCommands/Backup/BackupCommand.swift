@@ -10,7 +10,8 @@ struct BackupCommand: AsyncParsableCommand {
             The first run copies everything, later runs only new events. Each part is read back before it counts; if a run is interrupted, the
             backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
             the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
-            dropped events that an earlier run copied stay in the backup, from which earlier states can be restored. Ends with status 1 if such rows
+            dropped events that an earlier run copied stay in the backup, from which earlier states can be restored. Later runs do not read the parts that are there;
+            --verify does. Ends with status 1 if such rows
             are missing or damaged in the ledger: all else is in the backup, and is restored.
 
             Channel keys are included only with --with-keys, the key that signs checkpoints only with --with-signing-key: without it a restored ledger
@@ -73,7 +74,7 @@ struct BackupCommand: AsyncParsableCommand {
         } catch let error as EventLogError {
             guard error.code == .corrupt else { throw error }
             bar.end()
-            throw CommandError(.verificationFailed, "\(error.path): \(error.detail ?? "\(error)"); run `meshledger backup` again")
+            throw CommandError(.verificationFailed, "\(error)")
         }
     }
 }

@@ -39,8 +39,9 @@ struct ExportCommand: AsyncParsableCommand {
             Rows come oldest first, or in the order of their nodes; those of packets and receptions newest first unless --oldest-first is given.
 
             Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
-            a recording of the ledger to share: importing it into an empty one makes an exact copy, sources and tree included; with --node it is
-            a new ledger of those packets.
+            a recording of the ledger's events to share: importing it into an empty one makes an exact copy, sources and tree included; of a ledger from which
+            retention has dropped events, it has the others. With --node it is a new ledger of those packets. In CSV, a text that a
+            spreadsheet would take for a formula begins with an apostrophe.
 
             With --precision, places are no more exact than this many bits of their coordinates (1 to 32, as in a node's settings), or than this distance: the
             middle of a square, and without the height, speed and course that could narrow it down. Raw events and recordings hold what nodes sent.

@@ -2,13 +2,14 @@ import ArgumentParser
 import EventLog
 import MeshLedger
 
-/// Writes to standard error which of the views' rows of dropped events a copy of a ledger lacks.
+/// Writes to standard error which of the views' rows of dropped events a ledger, or a copy of one, lacks.
+/// - Parameter views: only of these; nil for all.
 /// - Throws: `ExitCode` 1 if there are any, after all other work is done.
-func tellLostRows(of ledger: String) async throws {
+func tellLostRows(of ledger: String, views: Set<String>? = nil) async throws {
     let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
     let problems: [String]
     do {
-        problems = try Ledger.problemsOfBaselines(log)
+        problems = try Ledger.problemsOfBaselines(log, of: views)
         await log.close()
     } catch {
         await log.close()
@@ -16,4 +17,13 @@ func tellLostRows(of ledger: String) async throws {
     }
     for problem in problems { StandardOutput.error("meshledger: \(problem)") }
     if !problems.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
+}
+
+/// Writes to standard error that a copy has only the events that a log still has.
+/// - Parameter last: the last event that retention has dropped.
+func tellDropped(through last: UInt64, of log: EventLog, by copy: String) {
+    guard last > 0 else { return }
+    StandardOutput.error(
+        "meshledger: \(log.path) has dropped events 1 to \(last): neither they nor the views' rows of them are in \(copy); `meshledger backup` copies the rows"
+    )
 }

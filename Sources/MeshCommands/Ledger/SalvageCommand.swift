@@ -41,7 +41,15 @@ struct SalvageCommand: AsyncParsableCommand {
         Self.tell(report, output)
         if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
         output.flush()
-        if let new { try await tellLostRows(of: new) }
+        if let new {
+            try await tellLostRows(of: new)
+        } else if report.dropped > 0 {
+            do {
+                try await tellLostRows(of: damaged)
+            } catch let error where !(error is ExitCode) {
+                StandardOutput.error("meshledger: only the copy shows whether the views' rows of dropped events are whole")
+            }
+        }
         if !report.isComplete { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
     }
 

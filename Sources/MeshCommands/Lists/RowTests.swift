@@ -39,6 +39,8 @@ final class RowTests<Row> {
         let cell = column.value(row)
         guard condition.comparison != nil, !value.isEmpty else { return condition.holds(cell, value) }
         switch cell {
+        case .unsigned where value.hasPrefix("!"):
+            return condition.holds(cell, NodeID.parse(value).map { String($0) } ?? value)
         case .integer, .unsigned, .double, .float:
             if Double(value) == nil { fault = refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20") }
         case .bool:
@@ -70,7 +72,8 @@ final class RowTests<Row> {
         func declared<Declared: QueryRow>(_ row: Declared.Type) -> ColumnKind? {
             row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
         }
-        if let row = Row.self as? any QueryRow.Type, let kind = declared(row) { return kind }
+        let row = Row.self is ReportedNode.Type ? NodeRow.self : Row.self as? any QueryRow.Type
+        if let row, let kind = declared(row) { return kind }
         if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(column.name) { return .node }
         let isTime =
             ["time", "arrival"].contains(column.name) || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }

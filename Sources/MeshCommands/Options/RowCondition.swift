@@ -42,19 +42,24 @@ struct RowCondition: ExpressibleByArgument {
             return String(try node.number(in: ledger))
         case .time:
             guard comparison != nil else { return text }
-            guard let time = TimeArgument(text) else {
-                throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
-            }
-            return String(time.time.seconds)
+            return String(try time().seconds)
         default: return text
         }
+    }
+
+    private func time() throws -> Timestamp {
+        guard let time = TimeArgument(text) else {
+            throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
+        }
+        return time.time
     }
 
     /// The value as lists print it: a node's id for its name.
     func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }
+        if kind == .time { return ISO8601.text(microseconds: try time().microseconds) }
         let value = try value(kind, in: ledger)
-        return kind == .node ? UInt32(value).map(NodeID.text) ?? value : Int64(value).map { TimeText.iso($0) } ?? value
+        return UInt32(value).map(NodeID.text) ?? value
     }
 
     /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.

@@ -8,6 +8,8 @@ struct RebuildCommand: AsyncParsableCommand {
         discussion: """
             Views whose code, options or channel keys changed are rebuilt automatically; this does it in any case.
 
+            If rows of events that retention has dropped are lost, because their baseline is, it says so and ends with status 1.
+
               meshledger view rebuild
               meshledger view rebuild positions messages
               meshledger view rebuild nodes --diff        what would change, before it does
@@ -44,6 +46,7 @@ struct RebuildCommand: AsyncParsableCommand {
             }
             try Self.tell(try await ledger.reading { try await $0.views() }, views)
         }
+        try await tellLostRows(of: ledger.path, views: names)
     }
 
     private static func tell(_ all: [ViewStatus], _ views: [String]) throws {

@@ -54,9 +54,14 @@ extension Ledger {
 
     /// The problems of the baselines, without which rows of dropped events cannot be restored: missing files, and files that differ from those that the signed
     /// event of the cut names.
+    /// - Parameter views: only of these; nil for all.
     /// - Throws: errors of the files.
-    public static func problemsOfBaselines(_ log: EventLog) throws(LedgerError) -> [String] {
-        try ViewBaselines.problems(of: log).map { $0.text + "; restore the file from a backup" }
+    public static func problemsOfBaselines(
+        _ log: EventLog, of views: Set<String>? = nil
+    ) throws(LedgerError) -> [String] {
+        try ViewBaselines.problems(of: log).filter { views?.contains($0.view) ?? true }.map {
+            $0.text + "; restore the file from a backup"
+        }
     }
 
     /// The last retention and the event that records it; nil if nothing was dropped.
