@@ -78,6 +78,13 @@ struct SameColumns {
         for list in ["packets", "export packets", "events"] {
             #expect(try csv(tool, "\(list) --where arrival=\(arrival)").count > 1, "\(list)")
         }
+        for list in ["positions", "view positions", "export positions"] {
+            for heading in ["speed km/h>=0", "altitude m>=0"] {
+                let words = list.split(separator: " ").map(String.init) + ["--where", heading, "--format", "csv"]
+                let outcome = try tool.start(words).wait()
+                #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+            }
+        }
         for list in ["nodes", "view nodes", "export nodes"] {
             for node in ["17", "!00000011", "Alpha"] {
                 #expect(try csv(tool, "\(list) --where number=\(node) --columns node,number").count == 2, "\(list) \(node)")

@@ -87,7 +87,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
             Related.rule(ofRelation: name, rule) as? RelationRule<Row>
         }
         if let related = type as? any RelatedRow.Type, let found = find(related) { return found }
-        throw CommandError(.usage, "the rows of \(Row.view) have no relation \(name)")
+        throw CommandError(.usage, "the rows of \(Row.table) have no relation \(name)")
     }
 }
 

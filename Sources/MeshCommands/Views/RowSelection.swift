@@ -33,8 +33,9 @@ struct RowSelection: ParsableArguments {
         var others: [RowTests<Row>] = []
         for condition in conditions {
             let wanted = GenericCell.plain(condition.column)
-            let shown = listed.first { GenericCell.plain($0.name) == wanted }
             let declared = Row.columns.first { GenericCell.plain($0.name) == wanted }
+            let byName = listed.first { GenericCell.plain($0.name) == wanted }
+            let shown = declared == nil ? byName ?? (try? listed.named(condition.column)) : byName  // refused below
             // Columns that only lists have, or that show names instead of the stored values.
             if let shown, declared == nil || shown.names != nil {
                 let tests = try RowTests([condition], [shown], in: ledger)
@@ -73,14 +74,14 @@ struct RowSelection: ParsableArguments {
         _ amount: RelationAmount, _ rows: Row.Type
     ) throws -> ViewQuery.RowCondition<Row> {
         guard let related = rows as? any RelatedRow.Type else {
-            throw CommandError(.usage, "the rows of \(Row.view) have no relations")
+            throw CommandError(.usage, "the rows of \(Row.table) have no relations")
         }
         func find<Related: RelatedRow>(_ type: Related.Type) throws -> ViewQuery.RowCondition<Row> {
             let found = Related.condition(
                 onRelation: amount.relation, atLeast: amount.count.lowerBound, atMost: amount.count.upperBound)
             guard let condition = found as? ViewQuery.RowCondition<Row> else {
                 let known = Related.relations.map(\.name).joined(separator: ", ")
-                throw CommandError(.usage, "the rows of \(Row.view) have no relation \(amount.relation); they have \(known)")
+                throw CommandError(.usage, "the rows of \(Row.table) have no relation \(amount.relation); they have \(known)")
             }
             return condition
         }
@@ -92,12 +93,12 @@ struct RowSelection: ParsableArguments {
         let wanted = GenericCell.plain(name)
         if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
         let known = Row.columns.map { $0.name.snakeCased }.joined(separator: ", ")
-        throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
+        throw CommandError(.usage, "the rows of \(Row.table) have no column \(name); they have \(known)")
     }
 
     private static func column<Row: QueryRow>(_ name: String, of rows: Row.Type, in ledger: Ledger) throws -> RowColumn<Row> {
         let known = try GenericCell.allColumns(rows, in: ledger).map(\.name).joined(separator: ", ")
-        throw CommandError(.usage, "the rows of \(Row.view) have no column \(name); they have \(known)")
+        throw CommandError(.usage, "the rows of \(Row.table) have no column \(name); they have \(known)")
     }
 }
 

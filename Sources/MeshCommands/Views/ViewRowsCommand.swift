@@ -85,7 +85,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         let sortedHere = try order == nil && sort != nil ? all.named(sort ?? "") : nil
         if let order, sort != nil || reverse {
             guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {
-                throw CommandError(.usage, "the rows of \(Row.view) cannot be sorted by \(order.name)")
+                throw CommandError(.usage, "the rows of \(Row.table) cannot be sorted by \(order.name)")
             }
             descriptor.sortBy = [descriptorOrder]
         }
