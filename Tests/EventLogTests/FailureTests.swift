@@ -7,6 +7,20 @@ import TestKit
 import Testing
 
 struct FailureTests {
+    @Test func `only the files of a backup are taken for those of one, whatever folder a ledger is in`() {
+        let part = String(repeating: "0", count: 19) + "1-" + String(repeating: "b", count: 16)
+        let file = String(repeating: "a", count: 64)
+        let ledgers = [
+            "/srv/files/mesh.ledger", "/srv/parts/mesh.ledger/log/1/data.mdb", "/srv/manifest", "/srv/parts/2026-11-mesh",
+        ]
+        for code in [EventLogError.Code.corrupt, .beyondRetention] {
+            for path in ["/b/parts/\(part)", "/b/files/\(file)"] {
+                #expect("\(EventLogError(code, path: path))".contains("backup"), "\(path)")
+            }
+            for path in ledgers { #expect(!"\(EventLogError(code, path: path))".contains("backup"), "\(path)") }
+        }
+    }
+
     @Test func `M8: an append that meets the size limit stores nothing, and all that was stored stays`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

@@ -12,7 +12,16 @@ extension EventLogError: CustomStringConvertible {
         process > 1 << 22 ? "a process in another container" : "process \(process)"
     }
 
-    private var isOfBackup: Bool { path.contains("/parts/") || path.contains("/files/") || path.hasSuffix("/manifest") }
+    /// Whether it is about a file of a backup: a part, a file that is named by its hash, or the list of them. A ledger may be in folders of any name.
+    private var isOfBackup: Bool {
+        let names = path.split(separator: "/").suffix(2)
+        guard names.count == 2, let folder = names.first, let name = names.last else { return false }
+        return switch folder {
+        case "parts": name.count == 37 && name.allSatisfy { $0.isHexDigit || $0 == "-" }
+        case "files": name.count == 64 && name.allSatisfy(\.isHexDigit)
+        default: name == "manifest" && detail?.hasPrefix("the backup's list") == true
+        }
+    }
 
     private var sentence: String {
         switch code {

@@ -84,9 +84,9 @@ struct BackupFolder: Sendable {
         }
     }
 
-    /// The first event of all parts that are there; nil if there are none.
+    /// The lowest event of the parts in the folder; nil without any part.
     var firstPart: UInt64? {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // then there are none
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // no folder, no parts
         return names.compactMap { $0.split(separator: "-").first.flatMap { UInt64($0) } }.min()
     }
 

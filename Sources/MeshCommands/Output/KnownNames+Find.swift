@@ -3,7 +3,7 @@ import Meshtastic
 
 extension KnownNames {
     /// The name that somebody means: in any case, or as its number.
-    /// - Throws: a `CommandError` with 66 that lists the names, where it is none of them.
+    /// - Throws: a `CommandError` with 66 that lists the names, for any other text.
     func name(for text: String, of what: String) throws(CommandError) -> String {
         if let number = UInt32(text) {
             switch self {

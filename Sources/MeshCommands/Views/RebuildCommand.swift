@@ -46,7 +46,7 @@ struct RebuildCommand: AsyncParsableCommand {
             }
             try Self.tell(try await ledger.reading { try await $0.views() }, views)
         }
-        try await tellLostRows(of: ledger.path, views: names)
+        if !back { try await tellLostRows(of: ledger.path, views: names) }
     }
 
     private static func tell(_ all: [ViewStatus], _ views: [String]) throws {

@@ -15,20 +15,17 @@ extension CellValue {
         case let float as Float: return .float(float)
         case let double as Double: return .double(double)
         case let text as String: return .optional(text)
-        case let date as Date: return date == .distantPast ? .null : .instant(Timestamp(microseconds: microseconds(date)))
-        case let bytes as [UInt8]: return hexadecimal(bytes)
-        case let data as Data: return hexadecimal(Array(data))
+        case let date as Date: return microseconds(date).map { .instant(Timestamp(microseconds: $0)) } ?? .null
+        case let bytes as [UInt8]: return .optional(Hexadecimal.text(bytes))
+        case let data as Data: return .optional(Hexadecimal.text(data))
         case let list as [Any]: return .list(list.map { cell($0, kind) })
         default: return structure(value)
         }
     }
 
-    private static func microseconds(_ date: Date) -> Int64 {
-        Int64(exactly: (date.timeIntervalSince1970 * 1e6).rounded()) ?? 0
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> CellValue {
-        .optional(Hexadecimal.text(bytes))
+    /// Nil for the date that stands for none.
+    static func microseconds(_ date: Date) -> Int64? {
+        date == .distantPast ? nil : Int64(exactly: (date.timeIntervalSince1970 * 1e6).rounded()) ?? 0
     }
 
     private static func integer(_ number: any BinaryInteger, _ kind: ColumnKind) -> CellValue {

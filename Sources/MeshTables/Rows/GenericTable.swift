@@ -82,17 +82,13 @@ public enum GenericTable {
         if let reader = text(column, { (value: [UInt8]) in Hexadecimal.text(value) }) { return reader }
         if let reader = text(column, { (value: Data) in Hexadecimal.text(value) }) { return reader }
         if let get: @Sendable (borrowing Row) -> Date = Row.column(named: column.name) {
-            return .instant { microseconds(get($0)) }
+            return .instant { CellValue.microseconds(get($0)) }
         }
         if let get: @Sendable (borrowing Row) -> Date? = Row.column(named: column.name) {
-            return .instant { row in get(row).flatMap { microseconds($0) } }
+            return .instant { row in get(row).flatMap { CellValue.microseconds($0) } }
         }
         guard column.valueType is any RawRepresentable.Type else { return nil }
         return .name(cell: { CellValue(of: column.value(in: $0), column.kind) })
-    }
-
-    private static func microseconds(_ date: Date) -> Int64? {
-        date == .distantPast ? nil : Int64(exactly: (date.timeIntervalSince1970 * 1e6).rounded()) ?? 0
     }
 
     private static func converted<Row: QueryRow, Value: Sendable, Number: ColumnNumber>(
