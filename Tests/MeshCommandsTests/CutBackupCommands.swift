@@ -72,12 +72,19 @@ struct CutBackupCommands {
             #expect(try tool.run("backup", "--verify", backup).output.contains("all intact"), "\(name)")
         }
 
+        let first = backup + "/parts/" + parts[0]
+        try manager.moveItem(atPath: first, toPath: backup + "/away")
+        try manager.createSymbolicLink(atPath: first, withDestinationPath: backup + "/away")
+        #expect(try isRefused("backup", backup).contains("put the file back"))
+        try manager.removeItem(atPath: first)
+        try manager.moveItem(atPath: backup + "/away", toPath: first)
+
         // Of what the ledger still has, the advice helps.
         let last = URL(fileURLWithPath: backup + "/parts/" + parts[1])
         var bytes = try Data(contentsOf: last)
         bytes[bytes.count / 2] ^= 1
         try bytes.write(to: last)
-        #expect(try isRefused("backup", "--verify", backup).contains("remove it and run `meshledger backup` again"))
+        #expect(try isRefused("backup", "--verify", backup).contains("move it away and run `meshledger backup` again"))
         try manager.removeItem(at: last)
         #expect(try tool.run("backup", backup).status == 0)
         #expect(try tool.run("backup", "--verify", backup).output.contains("all intact"))

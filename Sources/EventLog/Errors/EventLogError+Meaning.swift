@@ -62,8 +62,10 @@ extension EventLogError: CustomStringConvertible {
         case .corrupt where path.hasSuffix("/log/current"):
             "it does not say which generation is the log, and nothing was changed; restore it from a copy, write the lines `format 2` and "
                 + "`generation N` into it, or save what is left with `meshledger salvage`"
+        case .corrupt where isOfBackup && path.hasSuffix("/manifest"):
+            "the list of this backup is damaged and nothing was changed; put it back from a copy of the backup, or back up to another folder"
         case .corrupt where isOfBackup:
-            "this file of a backup is damaged or missing and nothing was changed; remove it and run `meshledger backup` again, which writes what "
+            "this file of a backup is damaged or missing and nothing was changed; move it away and run `meshledger backup` again, which writes what "
                 + "the ledger still has, or put it back from a copy of the backup"
         case .corrupt:
             "it is damaged and nothing was changed; restore it from a copy, or save what is left with `meshledger salvage`"

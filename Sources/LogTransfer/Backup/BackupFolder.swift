@@ -84,6 +84,13 @@ struct BackupFolder: Sendable {
         }
     }
 
+    /// In bytes; nil if it is gone, or if something else is in its place.
+    static func size(_ path: String) -> Int? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+
     /// The lowest event of the parts in the folder; nil without any part.
     var firstPart: UInt64? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: partsPath)) ?? []  // no folder, no parts

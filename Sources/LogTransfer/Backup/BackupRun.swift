@@ -172,7 +172,7 @@ struct BackupRun {
                 continue
             }
             // A part that is missing or was truncated is written again.
-            if (try? SmallFile.size(folder.path(of: part))) == part.bytes {  // nil if it is gone
+            if BackupFolder.size(folder.path(of: part)) == part.bytes {
                 kept[part.first] = part
             } else if part.first <= cut {
                 lost = part

@@ -147,7 +147,7 @@ struct BackupState {
     /// A file that the backup has already and that does not change.
     private func reusable(_ path: String) -> BackupManifest.File? {
         guard let file = old?.file(path) else { return nil }
-        let size = try? SmallFile.size(folder.path(of: file))  // nil if it is gone: it is written again
+        let size = BackupFolder.size(folder.path(of: file))  // nil if it is gone: it is written again
         return size == file.bytes ? file : nil
     }
 
