@@ -5,11 +5,18 @@ public enum TableFormat: String, Sendable, CaseIterable {
     case parquet
 }
 
-/// Writes the rows of one table to one output.
+/// Writes the rows of one table to one output: another thread makes columns of them, while the caller's finds the next ones.
 public final class TableExport<Row> {
     private let builder: BatchBuilder<Row>
     private let writer: any BatchWriter
-    private var failure: (any Error)?
+    private let behind = WorkBehind()
+    private var rows: [Row] = []
+    private let failure = Failure()
+
+    /// Touched only by the work behind, and after it.
+    private final class Failure {
+        var error: (any Error)?
+    }
 
     /// - Parameter isFile: whether Arrow is written as a file, with a footer.
     public init(
@@ -25,14 +32,33 @@ public final class TableExport<Row> {
         builder = BatchBuilder(columns) { try writer.write($0) }
     }
 
+    deinit { behind.wait() }
+
     /// Adds a row; `finish` throws if a row failed.
     public func write(_ row: Row) {
-        guard failure == nil else { return }
-        do { try builder.append(row) } catch { failure = error }
+        rows.append(row)
+        if rows.count == BatchBuilder<Row>.rowsAtOnce { handOver() }
+    }
+
+    private func handOver() {
+        let (part, builder, failure) = (rows, builder, failure)
+        rows = []
+        rows.reserveCapacity(BatchBuilder<Row>.rowsAtOnce)
+        behind.add {
+            guard failure.error == nil else { return }
+            do { try builder.append(part) } catch { failure.error = error }
+        }
+    }
+
+    /// Waits until all rows so far have been read.
+    func settle() {
+        handOver()
+        behind.wait()
     }
 
     public func finish() throws {
-        if let failure { throw failure }
+        settle()
+        if let error = failure.error { throw error }
         try builder.finish()
         try writer.finish()
     }

@@ -4,7 +4,7 @@ public final class BatchBuilder<Row> {
     public static var mostRows: Int { 1 << 16 }
     static var mostBytes: Int { 32 << 20 }
     /// How many rows are read column by column at a time, while they are in the processor's cache.
-    static var rowsAtOnce: Int { 512 }
+    package static var rowsAtOnce: Int { 512 }
 
     public let columns: [TableColumn<Row>]
     private let builders: [ColumnBuilder]
@@ -25,19 +25,30 @@ public final class BatchBuilder<Row> {
 
     public func append(_ row: Row) throws {
         waiting.append(row)
-        if waiting.count >= Self.rowsAtOnce { try read() }
+        if waiting.count >= Self.rowsAtOnce { try readWaiting() }
+    }
+
+    /// Adds rows, best as many as are read at a time.
+    package func append(_ rows: [Row]) throws {
+        try readWaiting()
+        try read(rows)
     }
 
     /// Hands over the remaining rows. More may follow.
     public func finish() throws {
-        try read()
+        try readWaiting()
         if rowCount > 0 { try endBatch() }
     }
 
-    private func read() throws {
-        for (column, builder) in zip(columns, builders) { column.reader.read(waiting, builder) }
-        rowCount += waiting.count
+    private func readWaiting() throws {
+        try read(waiting)
         waiting.removeAll(keepingCapacity: true)
+    }
+
+    private func read(_ rows: [Row]) throws {
+        guard !rows.isEmpty else { return }
+        for (column, builder) in zip(columns, builders) { column.reader.read(rows, builder) }
+        rowCount += rows.count
         if rowCount >= Self.mostRows || builders.reduce(0, { $0 + $1.byteCount }) >= Self.mostBytes { try endBatch() }
     }
 

@@ -80,14 +80,12 @@ public struct ColumnReader<Row>: Sendable {
     /// A number or a Boolean that every row has.
     public static func number<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value) -> ColumnReader {
         ColumnReader(Value.columnType, isNullable: false, cell: { get($0).cell }, { NumberBuilder<Value>() }) { rows, builder in
-            var (values, validity) = (builder.values, builder.validity)
-            builder.values = []
-            values.reserveCapacity(values.count + rows.count)
-            for row in rows {
-                values.append(get(row))
-                validity.append(true)
+            builder.fill { values, validity in
+                for row in rows {
+                    values.append(get(row))
+                    validity.append(true)
+                }
             }
-            (builder.values, builder.validity) = (values, validity)
         }
     }
 
@@ -100,15 +98,13 @@ public struct ColumnReader<Row>: Sendable {
         _ type: ColumnType, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> Value?
     ) -> ColumnReader {
         ColumnReader(type, isNullable: true, cell: cell, { NumberBuilder<Value>() }) { rows, builder in
-            var (values, validity) = (builder.values, builder.validity)
-            builder.values = []
-            values.reserveCapacity(values.count + rows.count)
-            for row in rows {
-                let value = get(row)
-                values.append(value ?? Value.zero)
-                validity.append(value != nil)
+            builder.fill { values, validity in
+                for row in rows {
+                    let value = get(row)
+                    values.append(value ?? Value.zero)
+                    validity.append(value != nil)
+                }
             }
-            (builder.values, builder.validity) = (values, validity)
         }
     }
 

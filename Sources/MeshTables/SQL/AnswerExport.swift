@@ -43,8 +43,8 @@ package final class AnswerExport {
             try export ?? TableExport("answer", columns.map(\.column), format: format, isFile: isFile, to: output)
         self.export = export
         for row in 0..<count { export.write(row) }
-        // The rows of a full batch have all been read; `finish` reads those of the last one.
         guard count == BatchBuilder<Int>.mostRows, !isHeld else { return }
+        export.settle()
         for column in columns { column.removeAll() }
         count = 0
     }
@@ -69,7 +69,7 @@ struct UniqueNames {
 
 /// The values of one column of an answer.
 ///
-/// Synchronization: none; readers of its column run on the thread that fills it.
+/// Synchronization: `TableExport.settle` precedes each change, so that nobody reads it meanwhile.
 private final class AnswerValues: @unchecked Sendable {
     private enum Kind: UInt8 {
         case null, integer, real, text, bytes
