@@ -166,6 +166,9 @@ struct LakeTableWriter<Row> {
         var lastSequence: UInt64
     }
 
+    /// How many rows of all days wait at most until a day has enough of them to be read together.
+    private static var mostWaiting: Int { 1 << 16 }
+
     private let table: LakeTable<Row>
     private let path: String
     private let seed: UInt64
@@ -177,10 +180,14 @@ struct LakeTableWriter<Row> {
         (self.table, self.path, self.seed, self.days) = (table, path, seed, days)
     }
 
+    /// Another thread makes columns and pages of the rows, while the caller's finds the next ones.
+    ///
     /// - Parameter rows: visits all rows of the days, and perhaps others.
     mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
+        let pages = Pages()
+        defer { pages.behind.wait() }
         var failure: (any Error)?
-        var rowsUntilCheck = 1 << 14
+        var waiting = 0
         var last: (day: LakeDay, writer: LakeDayWriter<Row>?)?
         var writers = writers
         let (table, path, seed, wanted) = (table, path, seed, days)
@@ -197,18 +204,47 @@ struct LakeTableWriter<Row> {
                     last = (day, writer)
                 }
                 guard let writer = last?.writer else { return }
-                try writer.append(row)
-                rowsUntilCheck -= 1
-                if rowsUntilCheck == 0 {
-                    rowsUntilCheck = 1 << 14
-                    try Self.relieve(Array(writers.values))
-                }
+                waiting += 1
+                if writer.collect(row) { waiting -= pages.add(writer) }
+                if waiting >= Self.mostWaiting { waiting -= writers.values.reduce(0) { $0 + pages.add($1) } }
             } catch {
                 failure = error
             }
         }
-        if let failure { throw failure }
+        for writer in writers.values { _ = pages.add(writer) }
+        pages.behind.wait()
+        if let error = failure ?? pages.failure { throw error }
         self.writers = writers
+    }
+
+    /// Makes pages of the rows that were collected, on another thread.
+    ///
+    /// Synchronization: all but `behind` and what waits in a writer belongs to the work behind until it was waited for.
+    private final class Pages {
+        let behind = WorkBehind()
+        private(set) var failure: (any Error)?
+        private var writers: [ObjectIdentifier: LakeDayWriter<Row>] = [:]
+        private var rowsUntilCheck = 1 << 14
+
+        /// - Returns: how many rows the writer had collected.
+        func add(_ writer: LakeDayWriter<Row>) -> Int {
+            let rows = writer.takeCollected()
+            guard !rows.isEmpty else { return 0 }
+            behind.add { [self] in
+                guard failure == nil else { return }
+                do {
+                    writers[ObjectIdentifier(writer)] = writer
+                    try writer.append(rows)
+                    rowsUntilCheck -= rows.count
+                    guard rowsUntilCheck <= 0 else { return }
+                    rowsUntilCheck = 1 << 14
+                    try LakeTableWriter.relieve(Array(writers.values))
+                } catch {
+                    failure = error
+                }
+            }
+            return rows.count
+        }
     }
 
     /// Turns rows into compressed pages and writes them to the files before they take too much memory.
@@ -228,6 +264,7 @@ final class LakeDayWriter<Row> {
     private let table: String
     private let day: LakeDay
     private let sums: Sums
+    private var collected: [Row] = []
 
     private final class Sums {
         var digest = RowDigest()
@@ -263,10 +300,22 @@ final class LakeDayWriter<Row> {
         }
     }
 
+    /// Keeps a row until it is taken.
+    /// - Returns: whether there are as many as are read at a time.
+    func collect(_ row: Row) -> Bool {
+        collected.append(row)
+        return collected.count >= BatchBuilder<Row>.rowsAtOnce
+    }
+
+    func takeCollected() -> [Row] {
+        defer { collected = [] }
+        return collected
+    }
+
     var openBytes: Int { builder.byteCount }
     var pageBytes: Int { writer.pendingBytes }
 
-    func append(_ row: Row) throws { try builder.append(row) }
+    func append(_ rows: [Row]) throws { try builder.append(rows) }
     func endBatch() throws { try builder.finish() }
     func endGroup() throws { try writer.endPendingGroup() }
 

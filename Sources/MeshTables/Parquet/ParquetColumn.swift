@@ -77,7 +77,9 @@ struct ParquetPage {
 }
 
 /// The pages of one column in one row group.
-final class ParquetColumn {
+///
+/// Synchronization: a writer's threads each have other columns, and end before the writer goes on.
+final class ParquetColumn: @unchecked Sendable {
     /// Texts longer than this are left out of statistics.
     private static let longestBound = 64
     /// A dictionary with more values costs readers more than it saves.
@@ -86,7 +88,7 @@ final class ParquetColumn {
     let schema: ColumnSchema
     let type: ParquetType
     private let isSigned: Bool
-    private let compressor: PageCompressor
+    private let level: Int32
 
     private(set) var pages: [ParquetPage] = []
     private(set) var valueCount = 0
@@ -102,10 +104,11 @@ final class ParquetColumn {
     private var given: ColumnDictionary?
     private var usesDictionary = true
 
-    init(_ schema: ColumnSchema, isSigned: Bool, _ compressor: PageCompressor) {
+    /// - Parameter level: of the compression.
+    init(_ schema: ColumnSchema, isSigned: Bool, level: Int32) {
         self.schema = schema
         self.isSigned = isSigned
-        self.compressor = compressor
+        self.level = level
         type = ParquetType(schema.type, isSigned: isSigned)
     }
 
@@ -343,7 +346,7 @@ final class ParquetColumn {
     }
 
     private func framed(_ page: [UInt8], isDictionary: Bool, _ count: Int, _ encoding: PageEncoding) throws -> [UInt8] {
-        let compressed = try compressor.compress(page)
+        let compressed = try PageCompressors.compress(page, level: level)
         var header = ThriftWriter()
         header.i32(1, isDictionary ? 2 : 0)
         header.i32(2, page.count)

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 
 /// Writes batches as a Parquet file (https://parquet.apache.org/docs/file-format/) from beginning to end, so it can write to a pipe.
 ///
@@ -63,15 +65,18 @@ public final class ParquetWriter: BatchWriter {
         self.schema = TableSchema(name: schema.name, columns: all)
         self.output = output
         self.options = options
-        let compressor = try PageCompressor(level: options.level)
-        columns = all.map { ParquetColumn($0, isSigned: options.isSigned, compressor) }
+        columns = all.map { ParquetColumn($0, isSigned: options.isSigned, level: options.level) }
         try put(Array("PAR1".utf8))
     }
 
     public func write(_ batch: ColumnBatch) throws {
-        for (column, values) in zip(columns, batch.columns + (geometry.map { [$0.points(of: batch)] } ?? [])) {
-            try column.append(values, firstRow: groupRows)
+        let values = batch.columns + (geometry.map { [$0.points(of: batch)] } ?? [])
+        let failure = Mutex<(any Error)?>(nil)
+        let firstRow = groupRows
+        DispatchQueue.concurrentPerform(iterations: columns.count) { [columns] place in
+            do { try columns[place].append(values[place], firstRow: firstRow) } catch { failure.withLock { $0 = error } }
         }
+        if let error = failure.withLock({ $0 }) { throw error }
         groupRows += batch.rowCount
         if groupRows >= Self.mostRows || pendingBytes >= Self.mostBytes { try endGroup() }
     }

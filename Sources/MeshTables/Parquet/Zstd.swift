@@ -1,19 +1,18 @@
 import CZstd
+import Synchronization
 
 /// Compresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
-@safe final class PageCompressor {
+@safe private final class PageCompressor {
     private let context: OpaquePointer
-    private let level: Int32
 
-    init(level: Int32) throws {
+    init() throws {
         guard let context = unsafe ZSTD_createCCtx() else { throw TableError("not enough memory to compress") }
         unsafe self.context = context
-        self.level = level
     }
 
     deinit { _ = unsafe ZSTD_freeCCtx(context) }
 
-    func compress(_ source: [UInt8]) throws -> [UInt8] {
+    func compress(_ source: [UInt8], level: Int32) throws -> [UInt8] {
         let room = ZSTD_compressBound(source.count)
         var written = 0
         let compressed = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
@@ -24,6 +23,22 @@ import CZstd
         }
         guard ZSTD_isError(written) == 0 else { throw TableError("zstd could not compress \(source.count) bytes") }
         return compressed
+    }
+}
+
+/// The compressors of a process, as many as threads have compressed at once.
+enum PageCompressors {
+    /// Synchronization: a compressor is either idle or used by one caller.
+    private struct Loan: @unchecked Sendable {
+        let compressor: PageCompressor
+    }
+
+    private static let idle = Mutex<[Loan]>([])
+
+    static func compress(_ source: [UInt8], level: Int32) throws -> [UInt8] {
+        let loan = try idle.withLock { $0.popLast() } ?? Loan(compressor: PageCompressor())
+        defer { idle.withLock { $0.append(loan) } }
+        return try loan.compressor.compress(source, level: level)
     }
 }
 

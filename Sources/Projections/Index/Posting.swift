@@ -16,7 +16,7 @@ package struct Posting: Sendable, Equatable {
     }
 }
 
-/// Postings of one word in ascending order of their rows, as bytes: for each the distance to the previous row, twice the text's length, plus one where the
+/// Postings of one word in ascending order of their rows, in bytes: for each the distance to the previous row, twice the text's length, plus one where the
 /// word occurs more than once, and then how often; all as varints. An index without frequencies stores the
 /// distances only.
 package struct PostingList {
@@ -58,26 +58,30 @@ package struct PostingList {
         return isWhole ? postings : nil
     }
 
-    /// The postings as values of at most `longest` bytes, each with its first row, with which its key ends.
-    static func encode(_ postings: [Posting], tellsTimes: Bool = true) -> [(first: UInt64, bytes: [UInt8])] {
-        var lists: [(first: UInt64, bytes: [UInt8])] = []
-        var (bytes, first, last): ([UInt8], UInt64, UInt64) = ([], 0, 0)
-        for posting in postings {
-            if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
-            append(posting.row - last, to: &bytes)
-            if tellsTimes {
-                append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
-                if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
-            }
-            last = posting.row
-            if bytes.count > longest - 20 {
-                lists.append((first, bytes))
-                bytes = []
-            }
+    /// The row of the first posting, with which the list's key ends.
+    private(set) var first: UInt64 = 0
+    private(set) var bytes: [UInt8] = []
+    private var last: UInt64 = 0
+    private let tellsTimes: Bool
+
+    init(tellsTimes: Bool) { self.tellsTimes = tellsTimes }
+
+    var isEmpty: Bool { bytes.isEmpty }
+    /// The next posting belongs to another list.
+    var isFull: Bool { bytes.count > Self.longest - 20 }
+
+    @inline(__always)
+    mutating func append(_ posting: Posting) {
+        if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
+        Self.append(posting.row &- last, to: &bytes)
+        if tellsTimes {
+            Self.append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
+            if posting.count > 1 { Self.append(UInt64(posting.count), to: &bytes) }
         }
-        if !bytes.isEmpty { lists.append((first, bytes)) }
-        return lists
+        last = posting.row
     }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     @inline(__always)
     private static func varint(_ bytes: RawSpan, _ place: inout Int) -> UInt64? {
@@ -92,6 +96,7 @@ package struct PostingList {
         return nil
     }
 
+    @inline(__always)
     private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {

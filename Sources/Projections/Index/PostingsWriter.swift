@@ -16,6 +16,8 @@ struct PostingsWriter: Sendable {
     private let rows: RawTable
     private(set) var words = TextIndex.Words()
     private var edits: [Edit] = []
+    /// For each word the last edit of it that `add` made.
+    private var lastEdits: [Int] = []
     /// The rows of the edits: how many words they have now, and where their edits begin.
     private var changed: [(row: UInt64, length: UInt32, start: Int)] = []
     /// Rows that now have words, with the ranges of their keys in `keyBytes`, and rows that no longer have any, without a range.
@@ -44,6 +46,40 @@ struct PostingsWriter: Sendable {
         return index.tellsTimes ? found : found.withoutTimes
     }
 
+    /// Adds the words of a row that had none.
+    mutating func add(_ key: RawSpan, _ value: RawSpan) {
+        let (start, place) = (edits.count, Int32(changed.count))
+        guard index.addWords(key, value, &words) else { return words.drain { _ in } }
+        if lastEdits.count < words.table.count {
+            lastEdits += repeatElement(-1, count: words.table.count * 2 - lastEdits.count)
+        }
+        let tellsTimes = index.tellsTimes
+        var length: UInt32 = 0
+        words.drain { word in
+            length &+= 1
+            let last = lastEdits[Int(word)]
+            if last < start {
+                lastEdits[Int(word)] = edits.count
+                edits.append(Edit(word: word, row: place, count: 1))
+            } else if tellsTimes {
+                edits[last].count &+= 1
+            }
+        }
+        guard length > 0 else { return }
+        if !tellsTimes { length = 1 }
+        let row = TextIndex.row(of: key)
+        changed.append((row, length, start))
+        growth.rows += 1
+        growth.words += Int(length)
+        if index.keysOf == nil { addKey(key, of: row) }
+    }
+
+    private mutating func addKey(_ key: RawSpan, of row: UInt64) {
+        let start = keyBytes.count
+        unsafe key.withUnsafeBytes { unsafe keyBytes.append(contentsOf: $0) }
+        keys.append((row, start..<keyBytes.count))
+    }
+
     mutating func change(_ key: RawSpan, from old: TextIndex.WordCounts, to new: TextIndex.WordCounts) {
         guard old != new else { return }
         let (row, place) = (TextIndex.row(of: key), Int32(changed.count))
@@ -58,27 +94,21 @@ struct PostingsWriter: Sendable {
         growth.rows += (new.length > 0 ? 1 : 0) - (old.length > 0 ? 1 : 0)
         growth.words += Int(new.length) - Int(old.length)
         guard index.keysOf == nil, (old.length > 0) != (new.length > 0) else { return }
-        let start = keyBytes.count
-        if new.length > 0 { unsafe key.withUnsafeBytes { unsafe keyBytes.append(contentsOf: $0) } }
-        keys.append((row, start..<keyBytes.count))
+        if new.length > 0 { addKey(key, of: row) } else { keys.append((row, 0..<0)) }
     }
 
     mutating func write(to transaction: inout WriteTransaction) throws(StorageError) {
         try writeKeys(to: &transaction)
-        let isEmpty = try transaction.count(postings) == 0
         let order = words.table.sorted()
         let (sorted, bounds) = editsByWord(in: order)
-        var news: [Posting] = []
+        let isNew = try transaction.count(postings) == 0
         for (place, word) in order.enumerated() where bounds[place] < bounds[place + 1] {
-            news.removeAll(keepingCapacity: true)
-            for edit in sorted[bounds[place]..<bounds[place + 1]] {
-                let row = changed[Int(edit.row)]
-                news.append(Posting(row: row.row, count: edit.count, length: row.length))
-            }
-            try write(Array(words.table[word]), news, isEmpty, to: &transaction)
+            let edits = sorted[bounds[place]..<bounds[place + 1]]
+            if isNew { try writeNew(word, edits, to: &transaction) } else { try merge(word, edits, to: &transaction) }
         }
         words = TextIndex.Words()
         edits.removeAll(keepingCapacity: true)
+        lastEdits.removeAll(keepingCapacity: true)
         changed.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
         keyBytes.removeAll(keepingCapacity: true)
@@ -128,27 +158,45 @@ struct PostingsWriter: Sendable {
         return (sorted, bounds)
     }
 
-    /// - Parameter news: in ascending order of their rows; with a count of 0 if a row no longer has the word.
-    private func write(
-        _ word: [UInt8], _ news: [Posting], _ isEmpty: Bool, to transaction: inout WriteTransaction
-    ) throws(StorageError) {
-        guard !isEmpty else {
-            // Truncated words end in a hash; because of its zeros, their keys may come before those of a word that they begin with.
-            let mode = word.count < 64 ? PutMode.append : .replace
-            for (first, bytes) in PostingList.encode(Self.merge([], news[...]), tellsTimes: index.tellsTimes) {
-                try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan, mode)
-            }
-            return
+    /// Writes the postings of a word that is in no row yet.
+    private func writeNew(_ number: Int, _ edits: ArraySlice<Edit>, to transaction: inout WriteTransaction) throws(StorageError) {
+        let word = Array(words.table[number])
+        // Truncated words end in a hash; because of its zeros, their keys may come before those of a word that they begin with.
+        let mode = word.count < 64 ? PutMode.append : .replace
+        var list = PostingList(tellsTimes: index.tellsTimes)
+        for edit in edits where edit.count > 0 {
+            list.append(posting(edit))
+            if list.isFull { try write(&list, of: word, mode, to: &transaction) }
         }
+        if !list.isEmpty { try write(&list, of: word, mode, to: &transaction) }
+    }
+
+    private func write(
+        _ list: inout PostingList, of word: [UInt8], _ mode: PutMode, to transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        try transaction.put(postings, key: Self.key(word, list.first).rawSpan, value: list.bytes.rawSpan, mode)
+        list.removeAll()
+    }
+
+    private func posting(_ edit: Edit) -> Posting {
+        let row = changed[Int(edit.row)]
+        return Posting(row: row.row, count: edit.count, length: row.length)
+    }
+
+    /// - Parameter edits: in ascending order of their rows; with a count of 0 if a row no longer has the word.
+    private func merge(_ number: Int, _ edits: ArraySlice<Edit>, to transaction: inout WriteTransaction) throws(StorageError) {
+        let (word, news) = (Array(words.table[number]), edits.map(posting))
         var place = 0
         while place < news.count {
             let list = try list(of: word, around: news[place].row, transaction)
             let end = news[place...].firstIndex { $0.row >= list.end } ?? news.endIndex
             if let key = list.key { try transaction.delete(postings, key: key.rawSpan) }
-            let merged = Self.merge(list.postings, news[place..<max(end, place + 1)])
-            for (first, bytes) in PostingList.encode(merged, tellsTimes: index.tellsTimes) {
-                try transaction.put(postings, key: Self.key(word, first).rawSpan, value: bytes.rawSpan)
+            var written = PostingList(tellsTimes: index.tellsTimes)
+            for posting in Self.merge(list.postings, news[place..<max(end, place + 1)]) {
+                written.append(posting)
+                if written.isFull { try write(&written, of: word, .replace, to: &transaction) }
             }
+            if !written.isEmpty { try write(&written, of: word, .replace, to: &transaction) }
             place = max(end, place + 1)
         }
     }

@@ -101,9 +101,8 @@ extension ViewStore {
         let last = gathered.last
         gathered.last = nil
         if let last { guard try cursor.seek(atOrAfter: last.rawSpan) else { return } }
-        let none = TextIndex.WordCounts()
         while try cursor.next() {
-            gathered.writer.change(cursor.key, from: none, to: gathered.writer.words(of: cursor.key, cursor.value))
+            gathered.writer.add(cursor.key, cursor.value)
             if gathered.writer.pendingBytes >= gathered.sortLimit { return gathered.last = cursor.key.asArray }
         }
     }

@@ -16,10 +16,10 @@ package struct StageState: Sendable {
             package var fourth: UInt64 = 0
             package var fifth: UInt64 = 0
 
-            package init() {}
+            @inlinable package init() {}
         }
 
-        package init(sequence: UInt64, words: Words) { (self.sequence, self.words) = (sequence, words) }
+        @inlinable package init(sequence: UInt64, words: Words) { (self.sequence, self.words) = (sequence, words) }
     }
 
     /// A reception of a packet: three words after the event's number.
@@ -29,7 +29,7 @@ package struct StageState: Sendable {
         package var second: UInt64
         package var third: UInt64
 
-        package init(sequence: UInt64, first: UInt64, second: UInt64, third: UInt64) {
+        @inlinable package init(sequence: UInt64, first: UInt64, second: UInt64, third: UInt64) {
             (self.sequence, self.first, self.second, self.third) = (sequence, first, second, third)
         }
     }

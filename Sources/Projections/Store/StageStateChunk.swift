@@ -84,9 +84,11 @@ extension StageState.Record: StoredStageStateRecord {
     }
 
     func append(to chunk: inout [UInt8]) {
-        for number in [sequence, words.first, words.second, words.third, words.fourth, words.fifth] {
-            unsafe withUnsafeBytes(of: number.bigEndian) { unsafe chunk.append(contentsOf: $0) }
-        }
+        let numbers = (
+            sequence.bigEndian, words.first.bigEndian, words.second.bigEndian, words.third.bigEndian, words.fourth.bigEndian,
+            words.fifth.bigEndian
+        )
+        unsafe withUnsafeBytes(of: numbers) { unsafe chunk.append(contentsOf: $0) }
     }
 }
 
@@ -98,9 +100,8 @@ extension StageState.Reception: StoredStageStateRecord {
     }
 
     func append(to chunk: inout [UInt8]) {
-        for number in [sequence, first, second, third] {
-            unsafe withUnsafeBytes(of: number.bigEndian) { unsafe chunk.append(contentsOf: $0) }
-        }
+        let numbers = (sequence.bigEndian, first.bigEndian, second.bigEndian, third.bigEndian)
+        unsafe withUnsafeBytes(of: numbers) { unsafe chunk.append(contentsOf: $0) }
     }
 }
 

@@ -13,7 +13,7 @@ package struct TextIndex: Sendable {
 
         init() {}
 
-        package mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word)) }
+        package mutating func add(_ word: [UInt8]) { numbers.append(table.number(of: word.span)) }
 
         /// The words added since the last call.
         mutating func take() -> WordCounts {
@@ -29,6 +29,12 @@ package struct TextIndex: Sendable {
             }
             defer { numbers.removeAll(keepingCapacity: true) }
             return WordCounts(counts: counts, length: UInt32(clamping: numbers.count))
+        }
+
+        /// Visits the words added since the last call, as they occur in the text, and forgets them.
+        mutating func drain(_ visit: (Int32) -> Void) {
+            for number in numbers { visit(number) }
+            numbers.removeAll(keepingCapacity: true)
         }
     }
 
