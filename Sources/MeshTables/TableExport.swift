@@ -12,6 +12,8 @@ public final class TableExport<Row> {
     private let behind = WorkBehind()
     private var rows: [Row] = []
     private let failure = Failure()
+    /// How many rows are read at a time.
+    package let rowsOfPart = BatchBuilder<Row>.rowsAtOnce
 
     /// Touched only by the work behind, and after it.
     private final class Failure {
@@ -37,13 +39,21 @@ public final class TableExport<Row> {
     /// Adds a row; `finish` throws if a row failed.
     public func write(_ row: Row) {
         rows.append(row)
-        if rows.count == BatchBuilder<Row>.rowsAtOnce { handOver() }
+        if rows.count == rowsOfPart { handOver() }
+    }
+
+    /// Adds rows, and leaves room for the next ones.
+    package func write(_ part: inout [Row]) {
+        handOver()
+        swap(&rows, &part)
+        handOver()
+        part.reserveCapacity(rowsOfPart)
     }
 
     private func handOver() {
+        guard !rows.isEmpty else { return }
         let (part, builder, failure) = (rows, builder, failure)
         rows = []
-        rows.reserveCapacity(BatchBuilder<Row>.rowsAtOnce)
         behind.add {
             guard failure.error == nil else { return }
             do { try builder.append(part) } catch { failure.error = error }

@@ -55,6 +55,27 @@ struct Commits {
         try await ledger.close()
     }
 
+    @Test(arguments: [1, 20_000])
+    func `M6: what comes in at once, however much, can be read soon, though nothing follows it`(count: UInt32) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger")
+        let source = try await ledger.log.source(named: "test")
+        func text(_ id: UInt32) -> Packet {
+            Packet(from: 1_001, id: id, rxTime: 1_780_000_000 + id / 100, port: Port.text, payload: Array("number \(id)".utf8))
+        }
+        _ = try await ledger.log.append(text(1).event(source))
+        while try ledger.messages().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        _ = try await ledger.log.append((2...count + 1).map { text($0).event(source) })
+        let views = ["messages", "nodes", "packets"]
+        func checkpoints() async throws -> Set<UInt64> {
+            Set(try await ledger.views().filter { views.contains($0.name) }.map(\.checkpoint))
+        }
+        let (head, end) = (ledger.log.head.rawValue, ContinuousClock.now + .seconds(60))
+        while try await checkpoints() != [head], ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await checkpoints() == [head])
+        try await ledger.close()
+    }
+
     @Test func `M6 D18: a hundred position packets a second for ten seconds are at most three commits of their view`()
         async throws
     {

@@ -227,10 +227,16 @@ struct ExportCommand: AsyncParsableCommand {
             }
             let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
             let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
+            let rowsOfPart = file.rowsOfPart
+            var part: [Row] = []
             try body { row in
-                if rows.takes(row) { file.write(row) }
+                if rows.takes(row) {
+                    part.append(row)
+                    if part.count == rowsOfPart { file.write(&part) }
+                }
                 return rows.goesOn
             }
+            file.write(&part)
             try rows.end()
             try file.finish()
             return output.flush()

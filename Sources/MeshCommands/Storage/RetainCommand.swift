@@ -94,7 +94,13 @@ struct RetainCommand: AsyncParsableCommand {
     private func tell(_ plan: RetentionPlan?, in ledger: Ledger) async throws {
         let output = StandardOutput()
         defer { output.flush() }
-        guard let plan else { return output.line("nothing to drop: the log takes \(try ledger.log.size()) bytes") }
+        guard let plan else {
+            let (size, count) = (try ledger.log.size(), ledger.log.head.rawValue + 1 - ledger.log.first.rawValue)
+            let reason =
+                count < 256
+                ? "events go in multiples of 256, and there are \(count)" : "its 256 oldest events are within the limit"
+            return output.line("nothing to drop: the log takes \(size) bytes; \(reason)")
+        }
         let times = [plan.firstArrival, plan.lastArrival].map { TimeText.iso($0.seconds) }
         let (first, verb) = (ledger.log.first, dryRun ? "would go" : "go")
         output.line("events \(first) to \(plan.last) \(verb), \(plan.count) that arrived from \(times[0]) to \(times[1])")

@@ -118,7 +118,7 @@ package actor FoldPipeline<Stage: FoldStage> {
         var ahead: [Task<Stage.Batch, any Error>] = []
         var folding: [[String: Task<Void, any Error>]] = []
         do {
-            try await run(through: target, &ahead, &folding, report)
+            try await run(through: target, isFollowedByFlush: reason != nil || target < end, &ahead, &folding, report)
             if let reason { try await flush(reason, after: folding.last ?? [:]) }
             for group in folding { for task in group.values { try await task.value } }
         } catch {
@@ -130,8 +130,9 @@ package actor FoldPipeline<Stage: FoldStage> {
         }
     }
 
+    /// - Parameter isFollowedByFlush: else the last batch leaves it to the debounce of each view when its rows are committed.
     private func run(
-        through target: UInt64, _ ahead: inout [Task<Stage.Batch, any Error>],
+        through target: UInt64, isFollowedByFlush: Bool, _ ahead: inout [Task<Stage.Batch, any Error>],
         _ folding: inout [[String: Task<Void, any Error>]],
         _ progress: (@Sendable (UInt64) -> Void)?
     ) async throws {
@@ -149,7 +150,7 @@ package actor FoldPipeline<Stage: FoldStage> {
             ahead.removeFirst()
             stage.resolve(&batch, state: &state)
             position = batch.events.upperBound.rawValue
-            folding.append(hand(batch, after: folding.last, isCatchingUp))
+            folding.append(hand(batch, after: folding.last, isCatchingUp && (isFollowedByFlush || position < target)))
             handed.append(batch)
             if folding.count >= Self.depthBehind {
                 for task in folding[0].values { try await task.value }
