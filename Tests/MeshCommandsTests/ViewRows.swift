@@ -50,6 +50,27 @@ struct ViewRows {
             try tool.run("view", "nodes", "--columns", "number,long_name", "--format", "csv").lines.first == "number,long_name")
     }
 
+    @Test func `rows are chosen by time, counted and drawn as in every list`() throws {
+        let tool = try tool()
+        func lines(_ arguments: String...) throws -> [String] {
+            let outcome = try tool.start(["view", "nodes"] + arguments).wait()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.lines.map(String.init)
+        }
+        let since = ["--since", "2025-10-09T08:54:00Z", "--until", "2025-10-09T08:56:00Z"]
+        let chosen = try tool.start(["view", "nodes", "--columns", "long_name", "--format", "csv"] + since).wait()
+        #expect(chosen.lines == ["long_name", "Lighthouse"])
+        #expect(
+            try lines("--oldest-first", "--columns", "long_name", "--format", "csv")
+                == ["long_name", "Harbour", "Lighthouse", "Harbour Café"])
+        #expect(try lines("--count-by", "role", "--format", "csv").last?.hasSuffix(",3") == true)
+        #expect(
+            try lines("--count-by", "day", "--where", "longName~harbour", "--format", "csv") == ["day,count", "2025-10-09,2"])
+        #expect(try lines("--bucket", "1d", "--max", "packets", "--format", "csv").first == "time,count,max_packets")
+        #expect(try lines("--count-by", "long_name", "--chart").count == 4)
+        #expect(try tool.run("view", "--count-by", "role").status == 64)
+    }
+
     @Test func `what no view or column has is told with what there is`() throws {
         let tool = try tool()
         for (arguments, status, word) in [

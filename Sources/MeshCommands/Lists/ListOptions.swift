@@ -44,12 +44,14 @@ struct ListOptions: ParsableArguments {
         asked.contains { GenericCell.plain($0) == GenericCell.plain(column) }
     }
 
-    /// Whether the column is named by any of the options.
-    func mentions(_ column: String) -> Bool {
+    /// The columns that any of the options names, as they were typed.
+    var mentioned: [String] {
         let shown = ((columns ?? "") + "," + (groups.countBy ?? "")).split(separator: ",").map(String.init)
-        return names(column)
-            || (shown + groups.measures.map(\.column)).contains { GenericCell.plain($0) == GenericCell.plain(column) }
+        return asked + shown + groups.measures.map(\.column)
     }
+
+    /// Whether the column is named by any of the options.
+    func mentions(_ column: String) -> Bool { mentioned.contains { GenericCell.plain($0) == GenericCell.plain(column) } }
 
     var choosesRows: Bool { !conditions.isEmpty || sort != nil || groups.isGiven }
 }

@@ -28,6 +28,10 @@ struct RowCondition: ExpressibleByArgument {
         }
     }
 
+    init(_ column: String, _ comparison: ColumnComparison, _ text: String) {
+        (self.column, self.comparison, self.text) = (column, comparison, text)
+    }
+
     /// Whether it asks for a value that must be a known name of the column.
     var isAboutNames: Bool { (comparison == .equal || comparison == .notEqual) && !text.isEmpty }
 

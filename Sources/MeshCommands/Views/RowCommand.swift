@@ -135,12 +135,7 @@ struct RowReferCommand: AsyncParsableCommand {
             func others<Parent: QueryRow, Child: QueryRow>(_ parent: Parent.Type, _ child: Child.Type) throws -> [Annotation] {
                 let parents = try rows.selection.rows(parent, in: ledger, archived: false)
                 guard !parents.isEmpty else { return [] }
-                var selection = RowSelection()
-                selection.chosen = ConditionOptions()
-                selection.chosen.conditions = toWhere
-                selection.having = []
-                selection.lacking = []
-                let children = toWhere.isEmpty ? [] : try selection.rows(child, in: ledger, archived: false)
+                let children = toWhere.isEmpty ? [] : try RowSelection(toWhere).rows(child, in: ledger, archived: false)
                 guard detach || !children.isEmpty else { throw CommandError(.noInput, "there are no such rows of \(to)") }
                 return try ledger.references(
                     Relation<Parent, Child>(made: relation), detach ? .detach : add ? .append : .set, parents, children)

@@ -7,16 +7,11 @@ import ViewQuery
 /// Selects rows of a view.
 struct RowSelection: ParsableArguments {
     @OptionGroup var chosen: ConditionOptions
-    @Option(
-        help: ArgumentHelp(
-            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
-    var having: [RelationAmount] = []
-    @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
-        []
+    @OptionGroup var relations: RelationOptions
 
     var conditions: [RowCondition] { chosen.conditions }
 
-    var isEmpty: Bool { conditions.isEmpty && having.isEmpty && lacking.isEmpty }
+    var isEmpty: Bool { conditions.isEmpty && relations.isEmpty }
 
     /// The query, and the conditions that it cannot express.
     ///
@@ -55,7 +50,7 @@ struct RowSelection: ParsableArguments {
             }
         }
         var descriptor = FetchDescriptor<Row>(all: parts)
-        for amount in having + lacking.map({ RelationAmount($0, 0...0) }) {
+        for amount in relations.amounts {
             descriptor.conditions.append(try Self.condition(amount, rows))
         }
         return (descriptor, filters, { for tests in others { try tests.check() } })
@@ -99,6 +94,30 @@ struct RowSelection: ParsableArguments {
     private static func column<Row: QueryRow>(_ name: String, of rows: Row.Type, in ledger: Ledger) throws -> RowColumn<Row> {
         let known = try GenericCell.allColumns(rows, in: ledger).map(\.name).joined(separator: ", ")
         throw CommandError(.usage, "the rows of \(Row.table) have no column \(name); they have \(known)")
+    }
+}
+
+/// Selects rows by the number of their related rows.
+struct RelationOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
+    var having: [RelationAmount] = []
+    @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
+        []
+
+    var isEmpty: Bool { having.isEmpty && lacking.isEmpty }
+
+    var amounts: [RelationAmount] { having + lacking.map { RelationAmount($0, 0...0) } }
+}
+
+extension RowSelection {
+    /// A selection that is not typed as such.
+    init(_ conditions: [RowCondition], _ relations: RelationOptions? = nil) {
+        self.init()
+        (chosen, self.relations) = (ConditionOptions(), RelationOptions())
+        chosen.conditions = conditions
+        (self.relations.having, self.relations.lacking) = (relations?.having ?? [], relations?.lacking ?? [])
     }
 }
 

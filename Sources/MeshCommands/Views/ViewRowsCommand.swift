@@ -15,11 +15,10 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
               meshledger view nodes --where 'longName~harbour' --columns number,longName --format csv
               meshledger view nodes --having 'positions>=5' --lacking sentMessages
               meshledger view positions --also hill.ledger --sort time --reverse --limit 5
+              meshledger view positions --since 'yesterday' --count-by node,hour
             """)
 
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: ListOptions
     @Option(
         help: ArgumentHelp("Another ledger whose rows are also shown; may be repeated.", valueName: "folder"),
         completion: .directory)
@@ -27,31 +26,20 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
     @Argument(
         help: ArgumentHelp("The view; without one, the state of each.", valueName: "view"), completion: NameCompletion.views)
     var view: String?
-    @OptionGroup var selection: RowSelection
-    @Option(
-        name: .customLong("columns"), help: ArgumentHelp("Only these columns, in this order.", valueName: "names"),
-        completion: NameCompletion.columns)
-    var names: String?
+    @OptionGroup var relations: RelationOptions
     @Flag(help: "Only stored columns, under their own names, and enumerations as numbers.") var raw = false
-    @Option(
-        help: ArgumentHelp("Sort by this column instead of the key.", valueName: "column"),
-        completion: NameCompletion.columns)
-    var sort: String?
-    @Flag(help: "Reverse the order.") var reverse = false
     @Flag(help: "Archived ones, too.") var archived = false
-    @Option(parsing: .unconditional, help: ArgumentHelp("The most rows.", valueName: "count")) var limit: Int?
-    @Option(parsing: .unconditional, help: ArgumentHelp("How many rows to skip.", valueName: "count")) var offset = 0
+
+    var output: OutputOptions { options.output }
 
     func validate() throws {
-        try PageOptions.check(limit: limit, offset: offset)
-        if view == nil, !selection.isEmpty || names != nil || sort != nil || !also.isEmpty {
-            throw ValidationError("name the view whose rows to show")
-        }
-        if past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
+        let choosesRows = options.choosesRows || options.columns != nil || !relations.isEmpty
+        if view == nil, choosesRows || !also.isEmpty { throw ValidationError("name the view whose rows to show") }
+        if options.past.asOf != nil, !also.isEmpty { throw ValidationError("--as-of is of one ledger") }
     }
 
     func run() async throws {
-        try await ledger.reading(past) { ledger in
+        try await options.ledger.reading(options.past) { ledger in
             guard let view else { return try await ViewListCommand.write(ledger, output) }
             let name = try ledger.view(named: view)
             guard let rows = ledger.rows(of: name) else {
@@ -64,7 +52,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
 
     private func withOthers(_ paths: ArraySlice<String>, _ opened: [Ledger], _ body: ([Ledger]) throws -> Void) async throws {
         guard let path = paths.first else { return try body(opened) }
-        var option = ledger
+        var option = options.ledger
         option.ledger = path
         try await option.reading { try await withOthers(paths.dropFirst(), opened + [$0], body) }
     }
@@ -74,44 +62,65 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         // For several ledgers, only the row's own columns.
         let columns =
             raw || !also.isEmpty
-            ? GenericCell.columns(rows, isRaw: raw) : try GenericCell.allColumns(rows, in: ledger)
-        let named = (names ?? "").split(separator: ",").map(String.init) + (sort.map { [$0] } ?? [])
-        let all = columns + (raw || !also.isEmpty ? [] : try GenericCell.furtherColumns(rows, in: ledger, named: named))
-        let shown = try names.map { try all.named(list: $0) } ?? columns
-        var (descriptor, filters, check) = try selection.query(rows, in: ledger)
+            ? GenericCell.columns(rows, isRaw: raw)
+            : try GenericCell.allColumns(rows, in: ledger)
+                + GenericCell.furtherColumns(rows, in: ledger, named: options.mentioned)
+        let time = Self.time(of: rows, columns)
+        let conditions = try options.conditions + conditionsOfTime(time?.name)
+        var (descriptor, filters, check) = try RowSelection(conditions, relations).query(rows, in: ledger)
         descriptor.includesArchived = archived
-        let order =
-            sort.map { sort in Row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(sort) } } ?? Row.columns.first
-        let sortedHere = try order == nil && sort != nil ? all.named(sort ?? "") : nil
-        if let order, sort != nil || reverse {
-            guard let descriptorOrder = order.order(reverse ? .reverse : .forward) else {
-                throw CommandError(.usage, "the rows of \(Row.table) cannot be sorted by \(order.name)")
-            }
-            descriptor.sortBy = [descriptorOrder]
-        }
-        let isPaged = filters.isEmpty && sortedHere == nil
-        if isPaged { (descriptor.fetchLimit, descriptor.fetchOffset) = (limit, offset) }
+        var options = options
+        options.chosen.conditions = []
+        if !options.groups.isGiven { try sort(&descriptor, &options, by: time?.name) }
         typealias Found = LedgerUnion.Found<Row>
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
-        let writer = try output.writer(
-            (also.isEmpty ? [] : [origin]) + shown.map { $0.of { (found: Found) in found.row } }, keepsOrder: names != nil)
-        var found = try Ledger.union(ledgers).fetch(descriptor)
-        if let sortedHere {
-            found.sort { sortedHere.value($0.row).precedes(sortedHere.value($1.row), reverse: reverse) }
-        }
-        var (skipped, left) = (0, limit ?? .max)
-        for found in found where filters.allSatisfy({ $0(found.row) }) {
-            if !isPaged {
-                guard skipped >= offset else {
-                    skipped += 1
-                    continue
-                }
-                guard left > 0 else { break }
-                left -= 1
+        if !also.isEmpty, let names = options.columns { options.columns = "\(origin.name),\(names)" }
+        let all = (also.isEmpty ? [] : [origin]) + columns.map { $0.of { (found: Found) in found.row } }
+        try ListRequest(ledger: ledger, options: options).writeWhileWanted(all, emptyNote: "no rows", time: time?.name) {
+            query, body in
+            if filters.isEmpty {
+                (descriptor.fetchLimit, descriptor.fetchOffset) = (query.limit == .max ? nil : query.limit, query.offset)
             }
-            writer.write(found)
+            let found = try Ledger.union(ledgers).fetch(descriptor)
+            let kept =
+                filters.isEmpty
+                ? found[...]
+                : found.filter { row in filters.allSatisfy { $0(row.row) } }.dropFirst(query.offset).prefix(query.limit)
+            try check()
+            _ = kept.allSatisfy(body)
         }
-        try check()
-        writer.finish(emptyNote: "no rows")
+    }
+
+    /// The column by which the rows are chosen by time.
+    private static func time<Row: QueryRow>(of rows: Row.Type, _ columns: [Column<Row>]) -> Column<Row>? {
+        let declared = Row.columns.first { $0.kind == .time }.map { GenericCell.plain($0.name) }
+        return columns.time() ?? columns.first { GenericCell.plain($0.name) == declared }
+    }
+
+    /// `--since` and `--until`.
+    private func conditionsOfTime(_ column: String?) throws -> [RowCondition] {
+        let times = [(ColumnComparison.greaterOrEqual, options.times.since), (.less, options.times.until)]
+        return try times.compactMap { comparison, time in
+            guard let time else { return nil }
+            guard let column else { throw CommandError(.usage, "these rows have no time") }
+            return RowCondition(column, comparison, ISO8601.text(microseconds: time.time.microseconds))
+        }
+    }
+
+    /// Lets the store sort the rows where it can.
+    private func sort<Row: QueryRow>(
+        _ descriptor: inout FetchDescriptor<Row>, _ options: inout ListOptions, by time: String?
+    ) throws {
+        let named = options.sort ?? (options.page.oldestFirst ? time : nil)
+        let stored = named.map { name in Row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(name) } }
+        guard let order = stored ?? Row.columns.first, named != nil || options.reverse else {
+            options.sort = named
+            return
+        }
+        guard let sorted = order.order(options.reverse ? .reverse : .forward) else {
+            throw CommandError(.usage, "the rows of \(Row.table) cannot be sorted by \(order.name)")
+        }
+        descriptor.sortBy = [sorted]
+        options.sort = nil
     }
 }
