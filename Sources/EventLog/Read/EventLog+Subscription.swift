@@ -34,12 +34,13 @@ public struct EventSubscription: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(log: log, last: after, batch: batch) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// How often the file is polled for events of another process.
-        static let pollInterval = Duration.milliseconds(50)
-
         let log: EventLog
         var last: EventSequence
         let batch: Int
+        /// Of looking for events of another process.
+        private var pace = PollPace()
+
+        init(log: EventLog, last: EventSequence, batch: Int) { (self.log, self.last, self.batch) = (log, last, batch) }
 
         public mutating func next() async -> ClosedRange<EventSequence>? { await next(isolation: #isolation) }
 
@@ -50,11 +51,12 @@ public struct EventSubscription: AsyncSequence, Sendable {
                 if head > last {
                     let first = last.advanced(by: 1)
                     last = Swift.min(head, last.advanced(by: batch))
+                    pace = PollPace()
                     return first...last
                 }
                 guard !log.board.isClosed else { return nil }
                 if log.isReadOnly {
-                    try? await Task.sleep(for: Self.pollInterval)  // cancelled: the loop ends
+                    await pace.wait()
                 } else {
                     await log.board.waitForHead(past: last.rawValue)
                 }

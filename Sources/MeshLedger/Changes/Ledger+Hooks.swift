@@ -17,12 +17,13 @@ extension Ledger {
         of view: String, since position: ChangePosition? = nil, _ body: (ViewChange) async throws -> Void
     ) async throws {
         var last = try position ?? changePosition(of: view)
+        var pace = PollPace()
         while !Task.isCancelled {
             let commits = served.commits.value
             let news = try changes(of: view, since: last)
             try await AppendGuard.refusingAppends { for change in news.changes { try await body(change) } }
             last = news.position
-            if news.changes.isEmpty { await served.waitForCommit(past: commits) }
+            if news.changes.isEmpty { await served.waitForCommit(past: commits, &pace) } else { pace = PollPace() }
         }
     }
 }

@@ -98,11 +98,12 @@ public final class ViewConsumer: Sendable {
     /// - Returns: nil when the task is cancelled.
     /// - Throws: `.changesLost` if it has to start over, see `Ledger.changes(of:since:limit:)`.
     public func next(limit: Int = 1_000) async throws(LedgerError) -> ViewChanges? {
+        var pace = PollPace()
         while !Task.isCancelled {
             let commits = ledger.served.commits.value
             let news = try available(limit: limit)
             if !news.changes.isEmpty { return news }
-            await ledger.served.waitForCommit(past: commits)
+            await ledger.served.waitForCommit(past: commits, &pace)
         }
         return nil
     }

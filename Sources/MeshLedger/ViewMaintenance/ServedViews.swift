@@ -94,10 +94,9 @@ final class ServedViews: Sendable {
         commits.raise()
     }
 
-    /// Suspends until a view may have changed since `commits` had this value: told of it in the process that writes, else after 50 ms, or where the task
+    /// Suspends until a view may have changed since `commits` had this value: told of it in the process that writes, else after a while, or where the task
     /// is cancelled.
-    func waitForCommit(past known: UInt64) async {
-        guard followsFolder else { return await commits.wait(past: known) }
-        try? await Task.sleep(for: .milliseconds(50))  // cancelled: the caller looks
+    func waitForCommit(past known: UInt64, _ pace: inout PollPace) async {
+        if followsFolder { await pace.wait() } else { await commits.wait(past: known) }
     }
 }

@@ -45,7 +45,7 @@ package actor Projector<P: Projection>: BatchFolder {
     /// How many changes are kept; nil if none are recorded.
     private var changesKept: Int?
     private var commitHook: (@Sendable () -> Void)?
-    /// In bytes of pending rows.
+    /// In bytes of pending rows and state.
     private static var largeCommit: Int { 4 << 20 }
 
     package nonisolated let viewName: String
@@ -104,7 +104,7 @@ package actor Projector<P: Projection>: BatchFolder {
         do {
             var lacksIndexes = true
             if reached != committed {
-                lacksIndexes = try commit()
+                lacksIndexes = try !commit(isFollowed: !buildsIndexes)
                 settle(reason)
             }
             if buildsIndexes && lacksIndexes { try store.buildMissingIndexes() }
@@ -115,8 +115,9 @@ package actor Projector<P: Projection>: BatchFolder {
         counters.lastError = nil
     }
 
-    /// - Returns: whether indexes of the rows are still to be built.
-    private func commit() throws(StorageError) -> Bool {
+    /// - Parameter isFollowed: whether more rows follow before the indexes are needed.
+    /// - Returns: whether all indexes match the rows; else they are still to be built.
+    private func commit(isFollowed: Bool) throws(StorageError) -> Bool {
         let upkeep = try store.indexUpkeep()
         let watchesAll = changesKept != nil
         let watched = watchesAll ? projection.rowTables : upkeep.updated.map(\.table)
@@ -125,17 +126,17 @@ package actor Projector<P: Projection>: BatchFolder {
         try projection.write(to: &transaction, store: store)
         let changes = watch?.changes ?? []
         if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }
-        try store.keep(upkeep, changes, at: reached, in: &transaction)
+        let areKept = try store.keep(upkeep, changes, at: reached, isFollowed: isFollowed, in: &transaction)
         try store.add(stageState.whole, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()
-        return !upkeep.built.isEmpty
+        return areKept
     }
 
     /// Drops what is committed.
     private func settle(_ reason: FlushReason) {
-        let wasLarge = projection.pendingBytes >= Self.largeCommit
+        let wasLarge = projection.pendingBytes + stageState.byteCount >= Self.largeCommit
         projection.committed()
         stageState = PendingStageState()
         quarantined.removeAll()

@@ -1,10 +1,12 @@
 import LMDB
 import ProtobufWire
 
-/// How a view stores the records of the sequential stage: runs of them under the sequence of the first, short enough that LMDB stores a value
-/// inside a page.
+/// How a view stores the records of the sequential stage: runs of them under the sequence of the first.
 enum StageStateChunk {
-    private static let mostBytes = 1_920
+    /// Short enough that LMDB stores a value inside a page: the newest run is rewritten when a few records follow.
+    private static let bytesOfFew = 1_920
+    /// Of many records at once, runs take whole pages, which LMDB does not keep in memory after the commit as it does single ones.
+    private static let bytesOfMany = 16_368
 
     static func size<Record: StoredStageStateRecord>(of type: Record.Type) -> Int { 8 * (1 + Record.wordCount) }
 
@@ -19,7 +21,8 @@ enum StageStateChunk {
     static func append<Record: StoredStageStateRecord>(
         _ records: [Record], to table: RawTable, in transaction: inout WriteTransaction
     ) throws(StorageError) {
-        let most = mostBytes / size(of: Record.self) * size(of: Record.self)
+        let size = size(of: Record.self)
+        let most = (records.count * size < bytesOfMany ? bytesOfFew : bytesOfMany) / size * size
         var next = 0
         var (key, chunk) = try last(of: table, in: transaction)
         while next < records.count {

@@ -35,10 +35,11 @@ public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
                 state = try LiveQueryState(query.descriptor, after: query.start, query.ledger)
             }
             defer { self.state = state }
+            var pace = PollPace()
             while !Task.isCancelled {
                 let commits = query.ledger.served.commits.value
                 if let rows = try state.changed(query.ledger), let token = state.token { return Result(rows: rows, token: token) }
-                await query.ledger.served.waitForCommit(past: commits)
+                await query.ledger.served.waitForCommit(past: commits, &pace)
             }
             return nil
         }
