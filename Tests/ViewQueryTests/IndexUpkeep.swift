@@ -130,6 +130,33 @@ import ViewQuery
         #expect(try QueryRun(descriptor).rows(in: store) == wanted)
     }
 
+    @Test func `a burst that changes most rows leaves the index to its end, one that changes few rows keeps it`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder.path + "/samples")
+        defer { store.close() }
+        let projector = try Projector(KeptRows<Sample>(), store: store, policy: FlushPolicy(pendingBytesLimit: 1))
+        var random = SeededGenerator(seed: 12)
+        var next: UInt64 = 0
+        func fold(_ count: Int, isCatchingUp: Bool) async throws {
+            let changes = (next..<next + UInt64(count)).map { (Sample.random(1, $0, &random), false) }
+            try await projector.fold(KeptRows<Sample>.Batch(first: next + 1, changes), isCatchingUp: isCatchingUp)
+            next += UInt64(count)
+        }
+        let indexed = try #require(Sample.indexedTables.first)
+        func isIndexed() throws -> Bool { try store.isIndexed(indexed, in: store.environment.beginRead()) }
+        try await fold(100, isCatchingUp: false)
+        #expect(try isIndexed())
+        try await fold(ViewStore.leastLeftToBuild - 1, isCatchingUp: true)
+        #expect(try isIndexed() && isSound(store))
+        try await fold(2 * ViewStore.leastLeftToBuild, isCatchingUp: true)
+        #expect(try !isIndexed())
+        try await fold(1, isCatchingUp: true)
+        try await projector.flush(.request)
+        #expect(try isIndexed() && isSound(store))
+        try await fold(ViewStore.leastLeftToBuild, isCatchingUp: true)
+        #expect(try isIndexed() && isSound(store))
+    }
+
     @Test func `a commit that fails leaves rows and index as they were`() async throws {
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples", sizeLimit: 700_000)

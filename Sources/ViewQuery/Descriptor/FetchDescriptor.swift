@@ -28,7 +28,8 @@ public struct FetchDescriptor<Row: QueryRow>: Sendable {
     /// The properties to fetch; empty for all. Only these, those of the key and those that the query itself needs are decoded: the others
     /// have the values of an empty row. Groups, related rows and other results that are built from whole rows have whole ones.
     public var propertiesToFetch: [any PartialKeyPath<Row> & Sendable] = []
-    /// Whether to refuse a query that has to read every row of the view.
+    /// Whether to refuse a query that has to read every row of the view. Its indexes are missing while the view is built, and during a burst of packets that
+    /// replaces most of its rows.
     public var requiresIndex = false
     /// Whether to include archived rows.
     public var includesArchived = false
