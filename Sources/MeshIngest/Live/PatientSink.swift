@@ -1,7 +1,7 @@
 import EventLog
 import Synchronization
 
-/// A log whose appends wait while it has no space.
+/// A log whose appends wait while it has no space, and go on when the process that writes was killed.
 ///
 /// Synchronization: a mutex guards the last notice.
 final class PatientSink: EventSink {
@@ -29,7 +29,15 @@ final class PatientSink: EventSink {
         _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
     ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
         try await patiently { () async throws(EventLogError) in
-            try await self.log.append(events, cursor: cursor, token: token)
+            do throws(EventLogError) {
+                return try await self.log.append(events, cursor: cursor, token: token)
+            } catch {
+                guard error.code == .writerGone, !Task.isCancelled else { throw error }
+                self.report(.writerGone)
+                if let cursor, try await self.log.storedCursor(cursor.key) == cursor.value { return nil }
+                // Without a cursor the killed process may have stored them, too: views know what comes again.
+                return try await self.log.append(events, cursor: cursor, token: token)
+            }
         }
     }
 
@@ -53,13 +61,15 @@ final class PatientSink: EventSink {
     }
 }
 
-/// What a log that waits for space reports to people.
+/// What such a log reports to people.
 enum SpaceNotice: Sendable, CustomStringConvertible {
     case full(reason: String)
     case roomAgain
+    case writerGone
 
     var description: String {
         switch self {
+        case .writerGone: "the process that wrote to the ledger is gone: storing continues without it"
         case .full(let reason): "\(reason); waiting until there is space"
         case .roomAgain: "there is space again: storing continues"
         }

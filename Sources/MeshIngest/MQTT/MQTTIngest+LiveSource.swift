@@ -20,7 +20,7 @@ extension SourceBoard {
         case .subscribed: enter(.live, notice.description)
         case .lost(let reason, let seconds): fail(reason, retrySeconds: seconds)
         case .disconnected: enter(.stopped, notice.description)
-        case .refused, .full, .roomAgain, .viewsNotFlushed: tell(notice.description)
+        case .refused, .full, .roomAgain, .writerGone, .viewsNotFlushed: tell(notice.description)
         }
     }
 }

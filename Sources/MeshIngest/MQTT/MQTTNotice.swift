@@ -12,6 +12,8 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
     case full(reason: String)
     /// The ledger has space again, and the waiting messages are stored.
     case roomAgain
+    /// The process that wrote to the ledger was killed, and this one goes on without it.
+    case writerGone
     /// A connection was lost, and the views could not be flushed; they catch up later.
     case viewsNotFlushed(reason: String)
 
@@ -24,6 +26,7 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .disconnected: "disconnected"
         case .full(let reason): SpaceNotice.full(reason: reason).description
         case .roomAgain: SpaceNotice.roomAgain.description
+        case .writerGone: SpaceNotice.writerGone.description
         case .viewsNotFlushed(let reason): reason
         }
     }
@@ -32,6 +35,7 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         switch notice {
         case .full(let reason): self = .full(reason: reason)
         case .roomAgain: self = .roomAgain
+        case .writerGone: self = .writerGone
         }
     }
 }

@@ -9,7 +9,7 @@ extension LedgerWriter {
     /// - Throws: the error that stopped a view, such as `.full` or `.corrupt`; `.locked` if the writing process stops answering.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         try await asking {
-            try await either {
+            try await either(isRepeatable: true) {
                 try await $0.catchUp(progress: progress)
             } _: { client in
                 _ = try await client.call(.catchUp) { progress?($0.ofFold) }
@@ -20,7 +20,7 @@ extension LedgerWriter {
     /// Commits what the views have folded; a process that writes on behalf of this one folds what is missing first.
     package func flush() async throws(LedgerError) {
         try await asking {
-            try await either {
+            try await either(isRepeatable: true) {
                 try await $0.flush()
             } _: { client in
                 _ = try await client.call(.catchUp) { _ in }
@@ -200,7 +200,7 @@ extension LedgerWriter {
 extension LedgerWriter: EventSink {
     public func source(named name: String) async throws(EventLogError) -> SourceID {
         try await logging {
-            try await either {
+            try await either(isRepeatable: true) {
                 try await $0.log.source(named: name)
             } _: { client in
                 SourceID(rawValue: UInt32(clamping: try await client.call(.source(named: name)).numbers.first ?? 0))
@@ -220,7 +220,7 @@ extension LedgerWriter: EventSink {
 
     public func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? {
         try await logging {
-            try await either {
+            try await either(isRepeatable: true) {
                 try $0.log.cursor(key)
             } _: { client in
                 try await client.call(.cursor(key: key)).bytes

@@ -13,13 +13,15 @@ import Synchronization
 /// try await writer.close()
 /// ```
 /// When the process that writes exits normally, this one takes over. If it is killed, the last request throws
-/// `.writerGone`, since it is unknown whether it was done.
+/// `.writerGone`, since it is unknown whether it was done; the next one takes over.
 ///
 /// Synchronization: the connection to the ledger is behind the mutex, and is established by one task at a time.
 public final class LedgerWriter: Sendable {
     enum Way: Sendable {
         case own(Ledger)
         case remote(ControlClient)
+        /// The process that wrote ended without an answer.
+        case lost(ControlClient)
         case none
     }
 
@@ -87,18 +89,26 @@ public final class LedgerWriter: Sendable {
     }
 
     /// Does one or the other; if the process that writes exits normally, unfinished work is done again.
+    ///
+    /// - Parameter isRepeatable: whether it makes no difference if it is done twice, so that it is also done again when the process was killed.
     func either<Result>(
-        _ own: (Ledger) async throws -> Result, _ remote: (ControlClient) async throws -> Result
+        isRepeatable: Bool = false, _ own: (Ledger) async throws -> Result, _ remote: (ControlClient) async throws -> Result
     ) async throws -> Result {
         while true {
             switch way.withLock({ $0 }) {
             case .own(let ledger): return try await own(ledger)
             case .none: throw LedgerError(.closed, path: path, "\(path): it has been closed; open it again")
+            case .lost(let client): try await change(from: client)
             case .remote(let client):
                 do {
                     return try await remote(client)
                 } catch ControlFailure.control(let error) where error.code == .closing {
                     try await change(from: client)
+                } catch ControlFailure.control(let error) where error.code == .gone {
+                    way.withLock { way in
+                        if case .remote(let current) = way, current === client { way = .lost(client) }
+                    }
+                    guard isRepeatable else { throw Self.ledgerError(.control(error), client) }
                 } catch let failure as ControlFailure {
                     throw Self.ledgerError(failure, client)
                 }
@@ -108,7 +118,10 @@ public final class LedgerWriter: Sendable {
 
     private func change(from old: ControlClient) async throws {
         try await gate.run {
-            guard case .remote(let client) = way.withLock({ $0 }), client === old else { return }
+            switch way.withLock({ $0 }) {
+            case .remote(let client), .lost(let client): guard client === old else { return }
+            case .own, .none: return
+            }
             // The request was for another ledger than the one that is now at this path.
             guard place.isThere else { throw EventLogError(.replaced, path: path) }
             let new = try await Self.way(to: path, options, Self.patienceAtChange)

@@ -104,8 +104,9 @@ package actor Projector<P: Projection>: BatchFolder {
         do {
             var lacksIndexes = true
             if reached != committed {
-                lacksIndexes = try !commit(isFollowed: !buildsIndexes)
-                settle(reason)
+                let start = clock.now
+                lacksIndexes = try !commit()
+                settle(reason, begunAt: start)
             }
             if buildsIndexes && lacksIndexes { try store.buildMissingIndexes() }
         } catch {
@@ -115,9 +116,8 @@ package actor Projector<P: Projection>: BatchFolder {
         counters.lastError = nil
     }
 
-    /// - Parameter isFollowed: whether more rows follow before the indexes are needed.
     /// - Returns: whether all indexes match the rows; else they are still to be built.
-    private func commit(isFollowed: Bool) throws(StorageError) -> Bool {
+    private func commit() throws(StorageError) -> Bool {
         let upkeep = try store.indexUpkeep()
         let watchesAll = changesKept != nil
         let watched = watchesAll ? projection.rowTables : upkeep.updated.map(\.table)
@@ -126,7 +126,7 @@ package actor Projector<P: Projection>: BatchFolder {
         try projection.write(to: &transaction, store: store)
         let changes = watch?.changes ?? []
         if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }
-        let areKept = try store.keep(upkeep, changes, at: reached, isFollowed: isFollowed, in: &transaction)
+        let areKept = try store.keep(upkeep, changes, at: reached, in: &transaction)
         try store.add(stageState.whole, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
@@ -135,7 +135,7 @@ package actor Projector<P: Projection>: BatchFolder {
     }
 
     /// Drops what is committed.
-    private func settle(_ reason: FlushReason) {
+    private func settle(_ reason: FlushReason, begunAt start: Duration) {
         let wasLarge = projection.pendingBytes + stageState.byteCount >= Self.largeCommit
         projection.committed()
         stageState = PendingStageState()
@@ -143,7 +143,8 @@ package actor Projector<P: Projection>: BatchFolder {
         committed = reached
         commitHook?()
         counters.commits[reason, default: 0] += 1
-        schedule.flushed(at: clock.now)
+        // From the commit's start, but a slow disk rests for half of the interval.
+        schedule.flushed(at: max(start, clock.now - policy.immediateInterval / 2))
         if wasLarge { FreedMemory.giveBack() }
     }
 

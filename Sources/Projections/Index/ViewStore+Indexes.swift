@@ -56,30 +56,26 @@ extension ViewStore {
         return count
     }
 
-    /// Updates the indexes for the rows that the transaction has changed.
+    /// Updates the indexes for the rows that the transaction has changed. Those of a table of which most rows have changed are left to `buildMissingIndexes`,
+    /// which takes a fraction of the time.
     ///
     /// - Parameters:
     ///   - changes: the changed rows of all watched tables.
     ///   - checkpoint: the one that is committed with them.
-    ///   - isFollowed: whether `buildMissingIndexes` follows after more rows. The indexes of a table of which most rows have changed are left to it, since
-    ///     building them takes a fraction of the time.
     /// - Returns: whether all indexes match their rows.
     func keep(
-        _ upkeep: IndexUpkeep, _ changes: [RowWatch.Change], at checkpoint: Checkpoint, isFollowed: Bool,
-        in transaction: inout WriteTransaction
+        _ upkeep: IndexUpkeep, _ changes: [RowWatch.Change], at checkpoint: Checkpoint, in transaction: inout WriteTransaction
     ) throws(StorageError) -> Bool {
         var areKept = upkeep.built.isEmpty
         guard !upkeep.updated.isEmpty else { return areKept }
         // Rows as of the last commit show which entries are obsolete.
         let before = try environment.beginRead()
         for indexed in upkeep.updated {
-            if isFollowed {
-                let rows = try table(indexed.table)
-                let count = changes.count { $0.table == rows }
-                if count >= Self.leastLeftToBuild, try count > transaction.count(rows) / 2 {
-                    areKept = false
-                    continue
-                }
+            let rows = try table(indexed.table)
+            let count = changes.count { $0.table == rows }
+            if count >= Self.leastLeftToBuild, try count > transaction.count(rows) / 2 {
+                areKept = false
+                continue
             }
             try update(indexed, changes, before, in: &transaction)
             try note(indexed, checkpoint, in: &transaction)
