@@ -116,7 +116,7 @@ struct LedgerWriters {
         other.end(SIGTERM)
     }
 
-    @Test func `when the process that writes is killed, the caller is told, and the next request goes on without it`() async throws {
+    @Test func `when the process that writes is killed, the caller is told, and its next request goes on`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         try await Ledger.create(at: path).close()
