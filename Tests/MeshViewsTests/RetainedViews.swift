@@ -250,7 +250,8 @@ struct RetainedViews {
         func baselines() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: ledger.path + "/baselines")
         }
-        for _ in 0..<1_000 where try baselines().count > 1 { try await Task.sleep(for: .milliseconds(20)) }
+        let end = ContinuousClock.now + .seconds(300)
+        while try baselines().count > 1, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try baselines() == [String(ledger.log.first.rawValue - 1)])
         try await ledger.close()
         try await whole.close()
