@@ -16,7 +16,7 @@ public struct FlushPolicy: Sendable, Equatable {
 
     public init(
         quietPeriod: Duration = .seconds(2), ceiling: Duration = .seconds(5), immediateInterval: Duration = .milliseconds(20),
-        pendingBytesLimit: Int = 32 << 20, idleEventLimit: UInt64 = 100_000
+        pendingBytesLimit: Int = 16 << 20, idleEventLimit: UInt64 = 100_000
     ) {
         self.quietPeriod = quietPeriod
         self.ceiling = ceiling
