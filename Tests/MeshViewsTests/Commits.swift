@@ -56,7 +56,7 @@ struct Commits {
     }
 
     @Test(arguments: [1, 20_000])
-    func `M6: what comes in at once, however much, can be read soon, though nothing follows it`(count: UInt32) async throws {
+    func `M6: a burst of any size can be read soon, even if no packet follows it`(count: UInt32) async throws {
         let folder = try TemporaryFolder()
         let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger")
         let source = try await ledger.log.source(named: "test")

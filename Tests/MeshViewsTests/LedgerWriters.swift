@@ -116,7 +116,7 @@ struct LedgerWriters {
         other.end(SIGTERM)
     }
 
-    @Test func `when the process that writes is killed, the caller is told, and its next request goes on`() async throws {
+    @Test func `a request fails when the writing process is killed, and the next one succeeds without it`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         try await Ledger.create(at: path).close()
@@ -137,7 +137,7 @@ struct LedgerWriters {
         try await writer.close()
     }
 
-    @Test func `what can be done twice is done by this process when the one that writes was killed`() async throws {
+    @Test func `a repeatable request succeeds even if the writing process was killed`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         try await Ledger.create(at: path).close()

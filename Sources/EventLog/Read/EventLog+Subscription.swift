@@ -37,7 +37,7 @@ public struct EventSubscription: AsyncSequence, Sendable {
         let log: EventLog
         var last: EventSequence
         let batch: Int
-        /// Of looking for events of another process.
+        /// The delays while another process writes.
         private var pace = PollPace()
 
         init(log: EventLog, last: EventSequence, batch: Int) { (self.log, self.last, self.batch) = (log, last, batch) }

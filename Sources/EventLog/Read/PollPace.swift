@@ -1,8 +1,8 @@
-/// How long one waits who polls a file that another process writes: briefly after news, since more often follow, and longer the longer nothing comes.
+/// The delays of a reader that polls a file which another process writes: short after a change, when the next one is likely, and longer while nothing changes.
 package struct PollPace: Sendable {
     private static let shortest = Duration.milliseconds(2)
     private static let longest = Duration.milliseconds(50)
-    /// How many waits are short: news of a live mesh come within a view's debounce.
+    /// The number of short delays: on a busy mesh, the next change comes within a view's debounce.
     private static let shortCount = 16
 
     private var next = Self.shortest
@@ -11,7 +11,7 @@ package struct PollPace: Sendable {
     package init() {}
 
     package mutating func wait() async {
-        try? await Task.sleep(for: next)  // cancelled: the caller looks
+        try? await Task.sleep(for: next)  // cancelled: the caller checks
         count += 1
         if count >= Self.shortCount { next = min(next * 2, Self.longest) }
     }

@@ -140,7 +140,7 @@ struct StatsCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The state reported by the writing process; this one writes only where views had to be made first.
+    /// The state reported by the writing process, unless that is this one, which writes only if it had to build views first.
     private static func writer(_ condition: LedgerHealth?) -> [Fact] {
         guard let condition, condition.process != ProcessInfo.processInfo.processIdentifier else {
             return [Fact(name: "writer", value: .null)]

@@ -1,7 +1,7 @@
 import EventLog
 import Synchronization
 
-/// A log whose appends wait while it has no space, and go on when the process that writes was killed.
+/// A log whose appends wait while it has no space, and succeed even if the writing process is killed.
 ///
 /// Synchronization: a mutex guards the last notice.
 final class PatientSink: EventSink {
@@ -35,7 +35,7 @@ final class PatientSink: EventSink {
                 guard error.code == .writerGone, !Task.isCancelled else { throw error }
                 self.report(.writerGone)
                 if let cursor, try await self.log.storedCursor(cursor.key) == cursor.value { return nil }
-                // Without a cursor the killed process may have stored them, too: views know what comes again.
+                // Without a cursor, the killed process may have stored them already; views recognise repeats.
                 return try await self.log.append(events, cursor: cursor, token: token)
             }
         }
@@ -61,7 +61,7 @@ final class PatientSink: EventSink {
     }
 }
 
-/// What such a log reports to people.
+/// A notice of such a log, for people.
 enum SpaceNotice: Sendable, CustomStringConvertible {
     case full(reason: String)
     case roomAgain
