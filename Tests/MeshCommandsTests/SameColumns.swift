@@ -56,6 +56,38 @@ struct SameColumns {
         #expect(try tool.run("export", "nodes", "--where", "air_quality=1").status == 64)
     }
 
+    @Test func `a condition means the same in a list, a view and an export`() throws {
+        let tool = try simulated()
+        let columns = [
+            "messages": "id", "positions": "sequence", "telemetry": "sequence", "nodes": "number", "waypoints": "id",
+        ]
+        for condition in [
+            "messages reply_id=", "messages reply_id!=", "messages to=^all", "messages to~^all",
+            "messages gateways~!", "messages time<2100-01-01", "positions altitude>100", "positions fix_time=",
+            "positions sent_time!=",
+            "positions fix_time<2100-01-01", "telemetry node!=17", "nodes role~CLI", "nodes hardware~T",
+            "nodes number=Alpha",
+            "nodes hops_away>1",
+        ] {
+            let view = String(condition.prefix { $0 != " " })
+            let rest = condition.dropFirst(view.count + 1)
+            let wanted = ["--where", String(rest), "--columns", columns[view] ?? "", "--format", "csv", "--limit", "100000"]
+            let found = try [[view], ["view", view], ["export", view]].map { command in
+                let arguments = command == ["export", view] ? Array(wanted.dropLast(2)) : wanted
+                let outcome = try tool.start(command + arguments).wait()
+                #expect(outcome.status == 0, "\(command) \(rest): \(outcome.errors)")
+                return outcome.lines.sorted()
+            }
+            #expect(found[0] == found[1] && found[0] == found[2], "\(condition): \(found.map(\.count))")
+        }
+        for faulty in ["altitude<x", "altitude>", "latitude>="] {
+            for command in [["positions"], ["view", "positions"], ["export", "positions"]] {
+                #expect(try tool.start(command + ["--where", faulty]).wait().status == 64, "\(command) \(faulty)")
+            }
+        }
+        #expect(try csv(tool, "view messages --reverse --limit 3").count == 4)
+    }
+
     @Test func `rows that another thread prints are those that are printed at once`() throws {
         let tool = try simulated()
         for list in ["packets", "events", "positions", "telemetry", "export telemetry", "export receptions", "export positions"] {

@@ -75,6 +75,21 @@ struct FoldRules {
         try await ledger.close()
     }
 
+    @Test(arguments: [true, false]) func `17.2: an acknowledgement is of the newest message of its id, whichever came last`(
+        isOldLast: Bool
+    ) async throws {
+        let old = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("old".utf8))
+        var new = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("new".utf8))
+        new.rxTime += 259_200
+        var receipt = Packet(
+            from: 1_002, to: 1_001, id: 78, port: Port.routing, payload: Packet.routing(error: 0), requestID: 77)
+        receipt.rxTime = new.rxTime + 10
+        let ledger = try await ledger(of: (isOldLast ? [new, old] : [old, new]) + [receipt])
+        let states = try ledger.messages().sorted { $0.time < $1.time }.map(\.state)
+        #expect(states == [.sent, .delivered])
+        try await ledger.close()
+    }
+
     @Test func `M17: a message's state only rises`() async throws {
         let message = Packet(from: 1_001, to: 1_002, id: 77, payload: Array("hi".utf8))
         func receipt(_ id: UInt32, from: UInt32, _ error: UInt32) -> Packet {

@@ -1,7 +1,7 @@
 """The view of messages: threads, receptions, acknowledgements, signatures."""
 import struct
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from caps import Series, vacated
+from caps import Series, age, vacated
 from identity import WINDOW
 from opening import BROADCAST, signing_key
 
@@ -61,15 +61,15 @@ class Messages:
                 self.raise_state(row, sender, reason)
 
     def known(self, sender, number):
-        """The rows of a packet that are still there, the one of the newest packet last."""
-        found = [row for packet in self.by_packet.get((sender, number), []) if (row := row_of(packet)) is not None]
-        return sorted(found, key=lambda row: row["first_sequence"])
+        """The rows of a packet that are still there."""
+        return [row for packet in self.by_packet.get((sender, number), []) if (row := row_of(packet)) is not None]
 
     def receipt(self, heard, routing):
         key = heard.to, heard.data.request_id
         rows = self.known(*key)
         if rows:
-            self.raise_state(rows[-1], heard.sender, routing.error_reason)
+            newest = max(rows, key=lambda row: (age(row), row["first_sequence"]))
+            self.raise_state(newest, heard.sender, routing.error_reason)
             return
         waiting = self.waiting.setdefault(key, [])
         if len(waiting) < WAITING_RECEIPTS:

@@ -47,6 +47,7 @@ extension MeshLedgerCommand {
                     try command.run()
                 }
             }
+            try OutputFiles.keepAll()
         } catch {
             end(with: error)
         }

@@ -38,7 +38,7 @@ struct DecodeCommand: ParsableCommand {
 
     func run() throws {
         let reader = PacketReader(opener: PacketOpener(keyring: try keyring()), form: form, port: try port?.number())
-        let output = try self.output.target()
+        let output = try self.output.target(isLive: packet == ["-"])
         defer { output.finish() }
         let printer = PacketPrinter(output, self.output.format, isBesideBytes: bytes)
         do {
@@ -53,6 +53,8 @@ struct DecodeCommand: ParsableCommand {
             printer.end()
         } catch {
             printer.end()
+            output.finish()
+            if printer.count > 0 { try OutputFiles.keepAll() }  // the packets beside those that are damaged
             throw error
         }
     }
@@ -95,7 +97,7 @@ private final class PacketPrinter {
     private let output: StandardOutput
     private let format: OutputFormat
     private let isBesideBytes: Bool
-    private var count = 0
+    private(set) var count = 0
 
     init(_ output: StandardOutput, _ format: OutputFormat, isBesideBytes: Bool) {
         (self.output, self.format, self.isBesideBytes) = (output, format, isBesideBytes)

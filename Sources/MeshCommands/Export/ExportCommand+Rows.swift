@@ -50,6 +50,7 @@ extension ExportCommand {
         for subject in ExportSubject.each where subject != .events || node == nil {
             if subject == .telemetry { try TelemetryKind.allCases.forEach { try write(subject, $0) } } else { try write(subject) }
         }
+        try OutputFiles.keepAll()
         StandardOutput().line("\(count) files in \(DisplayWidth.safe(folder))")
     }
 

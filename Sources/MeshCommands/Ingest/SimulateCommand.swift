@@ -103,6 +103,7 @@ struct SimulateCommand: AsyncParsableCommand {
             output.write(bytes)
         }
         output.flush()
+        try OutputFiles.keepAll()
         StandardOutput.error("\(records) records written to \(path)")
     }
 }

@@ -14,6 +14,10 @@ final class RowTests<Row> {
     init(_ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger) throws {
         tests = try conditions.map { condition in
             let column = try columns.named(condition.column)
+            guard !condition.text.isEmpty || condition.canBeEmpty else {
+                throw CommandError(
+                    .usage, "\(column.name)\(condition.sign) lacks a value, as in \(column.name)\(condition.sign)20")
+            }
             return (column, condition, try Self.value(condition, column, ledger))
         }
         self.columns = tests.map(\.column.name)

@@ -24,13 +24,16 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Where to print anything that is not a table.
-    func target() throws -> StandardOutput { try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager) }
+    /// - Parameter isLive: whether a file is written in place, since others read it meanwhile.
+    func target(isLive: Bool = false) throws -> StandardOutput {
+        try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager)
+    }
 
     /// - Parameters:
     ///   - keepsOrder: whether a table keeps the columns in this order; otherwise texts come last.
     ///   - isLive: whether rows are printed as they arrive.
     func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
-        let target = try output.map { try StandardOutput(file: $0) } ?? StandardOutput(pages: !noPager && !isLive)
+        let target = try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager && !isLive)
         return RowWriter(
             columns, format: format, output: target, style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
     }

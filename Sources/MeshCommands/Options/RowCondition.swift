@@ -35,6 +35,9 @@ struct RowCondition: ExpressibleByArgument {
     /// Whether it asks for a value that must be a known name of the column.
     var isAboutNames: Bool { (comparison == .equal || comparison == .notEqual) && !text.isEmpty }
 
+    /// Whether it can ask for rows without a value.
+    var canBeEmpty: Bool { comparison == nil || comparison == .equal || comparison == .notEqual }
+
     var sign: String { comparison?.rawValue ?? "~" }
 
     /// The value in the column's form: a node's number for its name, seconds for a time.

@@ -28,17 +28,11 @@ final class StandardOutput: ByteOutput {
 
     convenience init() { self.init(descriptor: 1, name: "standard output", ownsDescriptor: false) }
 
-    /// A file instead, truncated first. It is opened in place, so that a device or a pipe stays one.
-    convenience init(file path: String) throws {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            let number = errno
-            let reason = unsafe String(cString: strerror(number))
-            throw CommandError(
-                number == EACCES ? .permission : .cannotCreate,
-                "\(path) cannot be written: \(reason); check the folder and its mode")
-        }
-        self.init(descriptor: descriptor, name: path, ownsDescriptor: true)
+    /// A file instead, which gets its name when the command has succeeded. Devices and pipes stay what they are.
+    /// - Parameter isLive: whether it is written in place, since others read it meanwhile.
+    convenience init(file path: String, isLive: Bool = false) throws {
+        let (descriptor, isOwned) = try isLive ? (OutputFiles.openInPlace(path), true) : OutputFiles.open(path)
+        self.init(descriptor: descriptor, name: path, ownsDescriptor: isOwned)
     }
 
     private init(descriptor: Int32, name: String, ownsDescriptor: Bool) {

@@ -42,6 +42,7 @@ enum ExitStatus: Int32, CaseIterable {
     /// Ends the process at once, without exit handlers: OpenSSL's remove data that a background thread, such as one that seals, still uses. Stored data
     /// does not depend on them.
     static func end(_ status: Int32) -> Never {
+        OutputFiles.discardAll()
         fflush(nil)
         _exit(status)
     }

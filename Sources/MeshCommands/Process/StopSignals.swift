@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The handler writes to a pipe, so no signal is lost once it no longer ends the process. Ignoring a signal until a dispatch source watches for it would
 /// lose the ones that arrive in between.
-final class StopSignals {
+final class StopSignals: Sendable {
     /// Called for each signal; nil while nothing waits for one.
     private static let receiver = Mutex<(@Sendable (ExitStatus) -> Void)?>(nil)
 
@@ -52,12 +52,12 @@ final class StopSignals {
     var status: ExitStatus? { received.status.withLock { $0 } }
 
     /// Only one may exist at a time.
-    init(_ handler: @escaping @Sendable () -> Void) {
+    init(_ handler: @escaping @Sendable (ExitStatus) -> Void) {
         numbers = unsafe Self.source == nil ? [] : Self.statuses.keys.filter { $0 != SIGHUP || !Self.isIgnored(SIGHUP) }
         Self.receiver.withLock { receiver in
             receiver = { [received] status in
                 received.status.withLock { $0 = status }
-                handler()
+                handler(status)
             }
         }
         for number in numbers {
@@ -94,7 +94,7 @@ final class StopSignals {
             for await _ in caught {}  // a signal that came earlier would end the process
             return try await work()
         }
-        let signals = StopSignals { task.cancel() }
+        let signals = StopSignals { _ in task.cancel() }
         begin.finish()
         let result = try await task.value
         return (result, signals.status)

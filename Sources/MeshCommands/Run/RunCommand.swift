@@ -61,7 +61,7 @@ struct RunCommand: AsyncParsableCommand {
         var services: [any Service] = [
             SourceService(sources: sources, config: config, manager: manager),
             ReloadService(file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager),
-            WatchdogService(manager: manager, ledger: ledger),
+            WatchdogService(manager: manager, ledger: ledger), PlaceService(ledger: ledger),
             CountsService(ledger: ledger, bar: bar, logger: logger),
         ]
         if let backup = config.backup { services.append(BackupService(backup: backup, log: ledger.log, logger: logger)) }

@@ -61,6 +61,11 @@ struct RunConfig: Equatable {
             guard !sources.contains(where: { $0.key == source.key }) else {
                 throw ConfigNode.error(file, node.mark?.line ?? 1, "the source \(source.key) is there already")
             }
+            if let share = source.share, sources.contains(where: { $0.share?.host == share.host && $0.share?.port == share.port })
+            {
+                throw ConfigNode.error(
+                    file, node.mark?.line ?? 1, "another radio is shared at \(share.host):\(share.port) already")
+            }
             sources.append(source)
         }
         guard !sources.isEmpty else { throw map.error("sources", "it has no sources: there is nothing to run") }
@@ -98,13 +103,13 @@ struct RunConfig: Equatable {
 struct SourceConfig: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case radio(RadioAddress)
-        case broker(url: String, Broker)
-        case multicast(groups: [String]?, interfaces: [String]?, port: UInt16)
+        case broker(MQTTAddress, Broker)
+        case multicast(UDPOptions)
         case file(path: String, ImportFormat?)
         case recording(path: String)
     }
 
-    struct Broker: Equatable, Sendable {
+    struct Broker: Hashable, Sendable {
         var passwordFile: String?
         var quality: Int = 0
         var clientID: String?
@@ -145,10 +150,11 @@ struct SourceConfig: Equatable, Sendable {
         case "serial": kind = .radio(.serial(path: try map.string("serial") ?? "", raisesDTR: try map.bool("dtr") ?? true))
         case "mqtt": kind = try Self.broker(map)
         case "udp":
-            let groups = try map.strings("udp")
-            kind = .multicast(
-                groups: groups == ["all"] ? nil : groups, interfaces: try map.strings("interfaces"),
-                port: UInt16(try map.number("port", in: 1...65_535) ?? 4403))
+            var options = UDPOptions()
+            if let groups = try map.strings("udp"), groups != ["all"] { options.groups = groups }
+            options.interfaces = try map.strings("interfaces")
+            options.port = UInt16(try map.number("port", in: 1...65_535) ?? Int(options.port))
+            kind = .multicast(options)
         case "recording":
             guard let path = try map.string("recording") else { throw map.error("recording", "recording needs a file or folder") }
             kind = .recording(path: path)
@@ -165,6 +171,8 @@ struct SourceConfig: Equatable, Sendable {
             }
             kind = .file(path: try map.string("file") ?? "", format)
         }
+        let checked = kind
+        try Self.checked(map, name) { try checked.check() }
         key = Self.key(kind)
         share = try Self.share(map)
     }
@@ -190,12 +198,17 @@ struct SourceConfig: Equatable, Sendable {
         switch kind {
         case .radio(let address): address.text
         // The address may contain a password, which is left out here.
-        case .broker(let url, _):
-            (try? MQTTAddress(url)).map { "\($0.text)/\($0.topics.joined(separator: " "))" } ?? "mqtt"  // the address was checked
-        case .multicast(_, _, let port): "udp:\(port)"
-        case .file(let path, _): "file:\(path)"
+        case .broker(let address, _): "\(address.text)/\(address.topics.joined(separator: " "))"
+        case .multicast(let options): "udp:\(options.port)"
+        case .file(let path, _): "file:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
         case .recording(let path): "recording:\(path)"
         }
+    }
+
+    /// Where it differs from the address: several sources of one broker have different topics.
+    var name: String? {
+        guard case .broker(let address, _) = kind, address.topics != [MQTTAddress.defaultTopic] else { return nil }
+        return key
     }
 
     private static func checked<Value>(_ map: ConfigNode, _ key: String, _ body: () throws -> Value) throws -> Value {
@@ -208,7 +221,7 @@ struct SourceConfig: Equatable, Sendable {
 
     private static func broker(_ map: ConfigNode) throws -> Kind {
         let url = try map.string("mqtt") ?? ""
-        _ = try checked(map, "mqtt") { try MQTTAddress(url) }
+        let address = try checked(map, "mqtt") { try MQTTAddress(url) }
         var broker = Broker()
         broker.passwordFile = try map.string("password-file")
         broker.quality = try map.number("qos", in: 0...1) ?? 0
@@ -218,7 +231,7 @@ struct SourceConfig: Equatable, Sendable {
         broker.authorityFile = try map.string("ca-file")
         broker.certificateFile = try map.string("cert-file")
         broker.keyFile = try map.string("key-file")
-        return .broker(url: url, broker)
+        return .broker(address, broker)
     }
 
     /// The source, ready to run.
@@ -230,27 +243,46 @@ struct SourceConfig: Equatable, Sendable {
         case .radio(let address):
             let radio = RadioSource(address, into: target, report: report)
             return share.map { SharedRadio(radio, $0, log: ledger.log) } ?? radio
-        case .multicast(let groups, let interfaces, let port):
-            var options = UDPOptions()
-            if let groups { options.groups = groups }
-            (options.interfaces, options.port) = (interfaces, port)
-            return UDPSource(options, into: target, report: report)
+        case .multicast(let options): return UDPSource(options, into: target, report: report)
         case .file(let path, let format):
             return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)
         case .recording(let path): return RecordingFollow(path, into: ledger, report: report)
-        case .broker(let url, let broker):
-            var options = MQTTOptions(try MQTTAddress(url))
+        case .broker(let address, let broker):
+            var options = broker.options(address)
             if let file = broker.passwordFile {
                 let option = try BrokerPassword.parse(["--password-file", file])
-                options.address.password = try option.value(address: options.address.password != nil, environment: [:])
+                options.address.password = try option.value(address: address.password != nil, environment: [:])
             }
-            if let quality = MQTTOptions.QualityOfService(rawValue: Int32(broker.quality)) { options.qualityOfService = quality }
-            (options.clientID, options.keepsSession) = (broker.clientID, broker.keepsSession)
-            options.keepAliveSeconds = broker.keepAliveSeconds
-            options.certificateAuthorityFile = broker.authorityFile
-            (options.certificateFile, options.keyFile) = (broker.certificateFile, broker.keyFile)
-            let name = options.address.text
-            return MQTTIngest(options, into: target) { report(SourceStatus(name: name), $0.description) }
+            let name = name ?? address.text
+            return MQTTIngest(options, into: target) { notice in
+                var status = SourceStatus(name: name)
+                if notice.isTrouble { status.state = .waiting }
+                report(status, notice.description)
+            }
         }
+    }
+}
+
+extension SourceConfig.Kind {
+    /// - Throws: what the source would refuse when it starts.
+    fileprivate func check() throws(IngestError) {
+        switch self {
+        case .broker(let address, let broker): try broker.options(address).check()
+        case .multicast(let options): try options.check()
+        case .radio, .file, .recording: break
+        }
+    }
+}
+
+extension SourceConfig.Broker {
+    /// Without the password.
+    fileprivate func options(_ address: MQTTAddress) -> MQTTOptions {
+        var options = MQTTOptions(address)
+        if let quality = MQTTOptions.QualityOfService(rawValue: Int32(quality)) { options.qualityOfService = quality }
+        (options.clientID, options.keepsSession) = (clientID, keepsSession)
+        options.keepAliveSeconds = keepAliveSeconds
+        options.certificateAuthorityFile = authorityFile
+        (options.certificateFile, options.keyFile) = (certificateFile, keyFile)
+        return options
     }
 }

@@ -13,7 +13,7 @@ struct SourceService: Service {
     let manager: ServiceManager
 
     func run() async throws {
-        try await sources.apply(config.sources)
+        await sources.apply(config.sources)
         manager.tell("READY=1", "STATUS=\(config.sources.count) sources")
         try? await gracefulShutdown()  // if cancelled, it ends as well
         manager.tell("STOPPING=1")
@@ -34,7 +34,7 @@ struct ReloadService: Service {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do {
                 let config = try RunConfig(file: file)
-                try await sources.apply(config.sources)
+                await sources.apply(config.sources)
                 if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
                 if !config.differsInSourcesOnly(from: began) {
                     logger.warning("changes of ledger, log, sealing and backup apply from the next start")
@@ -60,6 +60,23 @@ struct WatchdogService: Service {
             if seconds != nil, await ledger.condition() != nil { manager.tell("WATCHDOG=1") }
             await Self.wait(seconds ?? 3_600)
             if Task.isCancelled { return }
+        }
+    }
+}
+
+/// Ends the process when the ledger is no longer at its path: nothing can be stored there.
+struct PlaceService: Service {
+    let ledger: Ledger
+
+    func run() async throws {
+        let place = LedgerPlace(ledger.path)
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            guard place.isThere else {
+                throw CommandError(
+                    .inputOutput,
+                    "the ledger \(ledger.path) was moved, removed or replaced while it was open; start again with the right one")
+            }
+            await Self.wait(1)
         }
     }
 }

@@ -11,7 +11,7 @@ import Synchronization
 final class RunningSources: Sendable {
     private struct Running {
         var config: SourceConfig
-        var source: any LiveSource
+        var source: RetriedSource
         var task: Task<Void, Never>
     }
 
@@ -23,18 +23,15 @@ final class RunningSources: Sendable {
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
 
-    /// Ends the sources that were removed or changed, and starts the new ones. Unchanged sources stay connected.
-    func apply(_ wanted: [SourceConfig]) async throws {
+    /// Ends the sources that were removed or changed, and starts the new ones and those that failed. Others stay connected.
+    func apply(_ wanted: [SourceConfig]) async {
         let present = running.withLock { $0 }
-        let (kept, gone) = (present.filter { wanted.contains($0.config) }, present.filter { !wanted.contains($0.config) })
+        let kept = present.filter { wanted.contains($0.config) && $0.source.status.state != .failed }
+        await Self.end(present.filter { running in !kept.contains { $0.config == running.config } })
         let new = wanted.filter { config in !kept.contains { $0.config == config } }
-        // Sources that cannot be set up are found before any other ends.
-        let sources = try new.map { config in
-            try config.source(into: ledger) { [logger] status, text in Self.log(logger, status, text) }
-        }
-        await Self.end(gone)
-        let begun = zip(new, sources).map { config, source in
-            Running(config: config, source: source, task: Task { [logger] in await Self.run(source, logger) })
+        let begun = new.map { config in
+            let source = RetriedSource(config, into: ledger, logger: logger)
+            return Running(config: config, source: source, task: Task { await source.run() })
         }
         running.withLock { $0 = kept + begun }
     }
@@ -46,13 +43,62 @@ final class RunningSources: Sendable {
         for running in gone { running.task.cancel() }
         for running in gone { await running.task.value }
     }
+}
 
-    /// A failing source does not affect the others; `status` shows its state and last error.
-    private static func run(_ source: any LiveSource, _ logger: Logger) async {
-        do {
-            try await source.run()
-        } catch {
-            logger.error("\(error)", metadata: ["source": "\(source.name)", "state": "failed"])
+/// A source that is set up again some time after it has failed; others are not affected meanwhile.
+///
+/// Synchronization: the mutex guards the source of the moment and its failure.
+final class RetriedSource: Sendable {
+    private struct State {
+        var source: (any LiveSource)?
+        var failure: (text: String, time: Timestamp)?
+        /// What the sources of before have stored.
+        var storedBefore: UInt64 = 0
+    }
+
+    /// Seconds from a failure that retrying at once does not cure, such as a wrong password, to the next attempt.
+    private static let pause_s = 300
+    private let config: SourceConfig
+    private let ledger: Ledger
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ config: SourceConfig, into ledger: Ledger, logger: Logger) {
+        (self.config, self.ledger, self.logger) = (config, ledger, logger)
+    }
+
+    var status: SourceStatus {
+        state.withLock { state in
+            var status = state.source?.status ?? SourceStatus(name: config.key)
+            if let name = config.name { status.name = name }
+            status.storedCount += state.storedBefore
+            if let failure = state.failure {
+                status.state = .failed
+                (status.since, status.lastError, status.lastErrorTime) = (failure.time, failure.text, failure.time)
+            }
+            return status
+        }
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        while true {
+            do {
+                let source = try config.source(into: ledger) { [logger] status, text in Self.log(logger, status, text) }
+                state.withLock { state in
+                    state.storedBefore += state.source?.status.storedCount ?? 0
+                    (state.source, state.failure) = (source, nil)
+                }
+                return try await source.run()
+            } catch {
+                let text = CommandError(known: error)?.message ?? "\(error)"
+                state.withLock { $0.failure = (text, .now) }
+                let name = status.name
+                logger.error(
+                    "\(text); trying again in \(Self.pause_s / 60) minutes, or on SIGHUP",
+                    metadata: ["source": "\(name)", "state": "failed"])
+            }
+            guard (try? await Task.sleep(for: .seconds(Self.pause_s))) != nil else { return }  // cancelled
         }
     }
 

@@ -36,6 +36,7 @@ struct ServiceInstallCommand: ParsableCommand {
         let file = try StandardOutput(file: to)
         file.write(unit)
         file.flush()
+        try OutputFiles.keepAll()
         StandardOutput().line(
             "\(DisplayWidth.safe(to)) is written; `systemctl daemon-reload && systemctl enable --now meshledger` starts it")
     }

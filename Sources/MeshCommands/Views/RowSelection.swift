@@ -13,56 +13,48 @@ struct RowSelection: ParsableArguments {
 
     var isEmpty: Bool { conditions.isEmpty && relations.isEmpty }
 
-    /// The query, and the conditions that it cannot express.
-    ///
-    /// - Returns: also a check that throws if a condition could not be compared with its column.
-    func query<Row: QueryRow>(
-        _ rows: Row.Type, in ledger: Ledger
-    ) throws -> (descriptor: FetchDescriptor<Row>, filters: [(Row) -> Bool], check: () throws -> Void) {
-        var (parts, filters): ([RowColumn<Row>.Condition], [(Row) -> Bool]) = ([], [])
-        let listed =
-            conditions.isEmpty
-            ? []
-            : try (GenericCell.shownColumns(rows, in: ledger) ?? [])
-                + GenericCell.furtherColumns(rows, in: ledger, named: conditions.map(\.column))
-        var others: [RowTests<Row>] = []
-        for condition in conditions {
-            let wanted = GenericCell.plain(condition.column)
-            let declared = Row.columns.first { GenericCell.plain($0.name) == wanted }
-            let byName = listed.first { GenericCell.plain($0.name) == wanted }
-            let shown = declared == nil ? byName ?? (try? listed.named(condition.column)) : byName  // refused below
-            // Columns that only lists have, or that show names instead of the stored values.
-            if let shown, declared == nil || shown.names != nil {
-                let tests = try RowTests([condition], [shown], in: ledger)
-                others.append(tests)
-                filters.append(tests.hold)
-                continue
-            }
-            let column = try declared ?? Self.column(condition.column, of: rows, in: ledger)
-            let names = condition.isAboutNames ? GenericCell.names(column.name, of: rows) : nil
-            let number = try names?.number(of: condition.text, in: column.name.snakeCased)
-            let value = try number.map(String.init) ?? condition.value(column.kind, in: ledger)
-            // Values that are displayed in other units than stored are compared as displayed.
-            if !column.kind.isScaled, let comparison = condition.comparison, let part = column.condition(comparison, value) {
-                parts.append(part)
-            } else {
-                filters.append { condition.holds(CellValue(of: column.value(in: $0), column.kind), value) }
-            }
-        }
-        var descriptor = FetchDescriptor<Row>(all: parts)
-        for amount in relations.amounts {
-            descriptor.conditions.append(try Self.condition(amount, rows))
-        }
-        return (descriptor, filters, { for tests in others { try tests.check() } })
+    /// Tests rows by what commands show of them, so that a condition means the same in `view` as in lists and exports.
+    func tests<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger) throws -> RowTests<Row> {
+        let named = try GenericCell.furtherColumns(rows, in: ledger, named: conditions.map(\.column))
+        return try RowTests(conditions, GenericCell.allColumns(rows, in: ledger) + named, in: ledger)
+    }
+
+    /// What the store can choose by: it finds at least the rows that pass the tests.
+    func descriptor<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger) throws -> FetchDescriptor<Row> {
+        var descriptor = FetchDescriptor<Row>(all: try conditions.compactMap { try Self.bound($0, rows, in: ledger) })
+        descriptor.conditions += try relations.amounts.map { try Self.condition($0, rows) }
+        return descriptor
     }
 
     /// The rows themselves.
     func rows<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger, archived: Bool) throws -> [Row] {
-        var (descriptor, filters, check) = try query(rows, in: ledger)
+        let tests = try tests(rows, in: ledger)
+        var descriptor = try descriptor(rows, in: ledger)
         descriptor.includesArchived = archived
-        let found = try ledger.fetch(descriptor).filter { row in filters.allSatisfy { $0(row) } }
-        try check()
+        let found = try ledger.fetch(descriptor).filter(tests.hold)
+        try tests.check()
         return found
+    }
+
+    /// The condition on the stored value; nil where that is not what commands show: a zero for an unknown value, a number for a name, a text in another case.
+    private static func bound<Row: QueryRow>(
+        _ condition: RowCondition, _ rows: Row.Type, in ledger: Ledger
+    ) throws -> RowColumn<Row>.Condition? {
+        guard let comparison = condition.comparison, comparison != .notEqual, !condition.text.isEmpty,
+            let column = stored(condition.column, of: rows), column.valueType is any FixedWidthInteger.Type
+        else { return nil }
+        let value = try condition.value(column.kind, in: ledger)
+        // Half a second counts in a test, not in the store.
+        return column.condition(column.kind == .time && comparison == .less ? .lessOrEqual : comparison, value)
+    }
+
+    /// The stored column whose order is that of the values that commands show.
+    static func stored<Row: QueryRow>(_ name: String, of rows: Row.Type) -> RowColumn<Row>? {
+        guard let column = Row.columns.first(where: { GenericCell.plain($0.name) == GenericCell.plain(name) }),
+            GenericCell.names(column.name, of: rows) == nil
+        else { return nil }
+        let isShownAsStored = !(rows is any ShownRow.Type) && !column.kind.isScaled
+        return isShownAsStored || column.isKey || column.kind == .node || column.kind == .time ? column : nil
     }
 
     private static func condition<Row: QueryRow>(
@@ -88,11 +80,6 @@ struct RowSelection: ParsableArguments {
         let wanted = GenericCell.plain(name)
         if let column = Row.columns.first(where: { GenericCell.plain($0.name) == wanted }) { return column }
         let known = Row.columns.map { $0.name.snakeCased }.joined(separator: ", ")
-        throw CommandError(.usage, "the rows of \(Row.table) have no column \(name); they have \(known)")
-    }
-
-    private static func column<Row: QueryRow>(_ name: String, of rows: Row.Type, in ledger: Ledger) throws -> RowColumn<Row> {
-        let known = try GenericCell.allColumns(rows, in: ledger).map(\.name).joined(separator: ", ")
         throw CommandError(.usage, "the rows of \(Row.table) have no column \(name); they have \(known)")
     }
 }

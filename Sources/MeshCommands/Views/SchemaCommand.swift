@@ -89,8 +89,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
         let schemas = try Ledger.schemas(CustomViews.options())
         if let write {
             let text = schemas.map { "\($0.view) \($0.version) \($0.fingerprint)\n" }.joined()
-            try Data(text.utf8).write(to: URL(fileURLWithPath: write))
-            return
+            return try StandardOutput(file: write).write(text)
         }
         if let against {
             guard let data = FileManager.default.contents(atPath: against) else {

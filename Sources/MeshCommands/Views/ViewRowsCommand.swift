@@ -67,27 +67,49 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                 + GenericCell.furtherColumns(rows, in: ledger, named: options.mentioned)
         let time = Self.time(of: rows, columns)
         let conditions = try options.conditions + conditionsOfTime(time?.name)
-        var (descriptor, filters, check) = try RowSelection(conditions, relations).query(rows, in: ledger)
+        let selection = RowSelection(conditions, relations)
+        let tests = try selection.tests(rows, in: ledger)
+        var descriptor = try selection.descriptor(rows, in: ledger)
         descriptor.includesArchived = archived
         var options = options
         options.chosen.conditions = []
-        if !options.groups.isGiven { try sort(&descriptor, &options, by: time?.name) }
+        if !options.groups.isGiven { sort(&descriptor, &options, by: time?.name) }
         typealias Found = LedgerUnion.Found<Row>
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
         if !also.isEmpty, let names = options.columns { options.columns = "\(origin.name),\(names)" }
         let all = (also.isEmpty ? [] : [origin]) + columns.map { $0.of { (found: Found) in found.row } }
         try ListRequest(ledger: ledger, options: options).writeWhileWanted(all, emptyNote: "no rows", time: time?.name) {
             query, body in
-            if filters.isEmpty {
+            var (skips, left) = (0, Int.max)
+            if conditions.isEmpty {
                 (descriptor.fetchLimit, descriptor.fetchOffset) = (query.limit == .max ? nil : query.limit, query.offset)
+            } else {
+                (skips, left) = (query.offset, query.limit)
             }
-            let found = try Ledger.union(ledgers).fetch(descriptor)
-            let kept =
-                filters.isEmpty
-                ? found[...]
-                : found.filter { row in filters.allSatisfy { $0(row.row) } }.dropFirst(query.offset).prefix(query.limit)
-            try check()
-            _ = kept.allSatisfy(body)
+            try Self.visit(descriptor, ledgers) { found in
+                guard tests.hold(found.row) else { return tests.fault == nil }
+                if skips > 0 {
+                    skips -= 1
+                    return true
+                }
+                left -= 1
+                return left >= 0 && body(found) && left > 0
+            }
+            try tests.check()
+        }
+    }
+
+    /// Passes rows to `body` until it returns false; those of one ledger are read in batches.
+    private static func visit<Row: QueryRow>(
+        _ descriptor: FetchDescriptor<Row>, _ ledgers: [Ledger], _ body: (LedgerUnion.Found<Row>) -> Bool
+    ) throws {
+        guard ledgers.count == 1, let ledger = ledgers.first else {
+            _ = try Ledger.union(ledgers).fetch(descriptor).allSatisfy(body)
+            return
+        }
+        var batches = try QueryBatches(descriptor, size: 64, ledger)
+        while let rows = try ledger.next(&batches), rows.allSatisfy({ body(.init(ledger: ledger, row: $0)) }) {
+            batches.size = min(5_000, batches.size * 2)
         }
     }
 
@@ -108,19 +130,14 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
     }
 
     /// Lets the store sort the rows where it can.
-    private func sort<Row: QueryRow>(
-        _ descriptor: inout FetchDescriptor<Row>, _ options: inout ListOptions, by time: String?
-    ) throws {
-        let named = options.sort ?? (options.page.oldestFirst ? time : nil)
-        let stored = named.map { name in Row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(name) } }
-        guard let order = stored ?? Row.columns.first, named != nil || options.reverse else {
-            options.sort = named
+    private func sort<Row: QueryRow>(_ descriptor: inout FetchDescriptor<Row>, _ options: inout ListOptions, by time: String?) {
+        let key = Row.columns.first { $0.isKey && $0.order(.forward) != nil }?.name
+        guard let name = options.sort ?? (options.page.oldestFirst ? time : options.reverse ? key ?? time : nil) else { return }
+        guard let order = RowSelection.stored(name, of: Row.self)?.order(options.reverse ? .reverse : .forward) else {
+            options.sort = name
             return
         }
-        guard let sorted = order.order(options.reverse ? .reverse : .forward) else {
-            throw CommandError(.usage, "the rows of \(Row.table) cannot be sorted by \(order.name)")
-        }
-        descriptor.sortBy = [sorted]
+        descriptor.sortBy = [order]
         options.sort = nil
     }
 }

@@ -51,6 +51,7 @@ public final class FileFollow: LiveSource {
     private func follow() async throws(IngestError) {
         var current: FollowedFile?
         board.enter(.connecting, "waiting for \(path)")
+        try await finishRotated()
         while !Task.isCancelled {
             if var file = current {
                 let isReplaced = file.isReplaced(at: path)
@@ -71,11 +72,25 @@ public final class FileFollow: LiveSource {
         if let current { try await take(current, isComplete: false) }
     }
 
+    /// Reads the rest of a file that was rotated while nobody followed it. It is recognised by what was imported of it; others beside it are left alone.
+    private func finishRotated() async throws(IngestError) {
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent().path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none in a folder that cannot be read
+        for name in names.sorted() where name.hasPrefix(url.lastPathComponent + ".") {
+            let rotated = folder + "/" + name
+            let begun = try? await FileImport(rotated, into: target, options: options).isBegun()  // nil: another kind of file
+            guard begun == true, let file = try FollowedFile(rotated) else { continue }
+            board.tell("reading the rest of \(rotated)")
+            try await take(file, isComplete: true)
+        }
+    }
+
     private func take(_ file: FollowedFile, isComplete: Bool) async throws(IngestError) {
         var options = options
         options.sourceName = name
         options.isComplete = isComplete
-        let log = PatientSink(target.log, pauses: 1...10) { [board] in board.tell($0.description) }
+        let log = PatientSink(target.log, pauses: 1...10) { [board] in board.tell($0) }
         do throws(IngestError) {
             let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
             guard report.eventCount > 0 else { return }

@@ -50,7 +50,7 @@ public struct SourceStatus: Sendable, Equatable, Codable {
     public var skippedBytes: UInt64 = 0
     /// How often a connection was established.
     public var connectionCount: UInt64 = 0
-    /// Records a second, averaged over about half a minute.
+    /// Records a second, averaged over about ten seconds.
     public var ratePerSecond = 0.0
     /// How long the oldest record that is not durable yet has waited.
     public var lagSeconds = 0.0

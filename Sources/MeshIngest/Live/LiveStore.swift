@@ -62,7 +62,7 @@ struct LiveStore {
     }
 
     private func storeAll() async -> IngestError? {
-        let log = PatientSink(target.log, pauses: Self.pauses_s) { board.tell($0.description) }
+        let log = PatientSink(target.log, pauses: Self.pauses_s) { board.tell($0) }
         var sources = SourceNames(log: log, base: name)
         while let records = await buffer.takeAll() {
             do throws(IngestError) {

@@ -9,9 +9,11 @@ final class SourceBoard: Sendable {
     private struct State {
         var status: SourceStatus
         var rateTime = ContinuousClock.now
+        /// What it was doing before it waited for space.
+        var stateBefore = SourceState.live
     }
 
-    private static let rateSeconds = 30.0
+    private static let rateSeconds = 10.0
     private let state: Mutex<State>
     private let report: @Sendable (SourceStatus, String) -> Void
 
@@ -48,6 +50,17 @@ final class SourceBoard: Sendable {
             enter(.waiting, "\(error); trying again in \((retrySeconds * 10).rounded() / 10) s")
         } else {
             enter(.failed, error)
+        }
+    }
+
+    /// The ledger has no space, or has some again.
+    func tell(_ notice: SpaceNotice) {
+        switch notice {
+        case .full:
+            state.withLock { if $0.status.state != .waiting { $0.stateBefore = $0.status.state } }
+            waits(notice.description)
+        case .roomAgain: enter(state.withLock { $0.stateBefore }, notice.description)
+        case .writerGone: tell(notice.description)
         }
     }
 

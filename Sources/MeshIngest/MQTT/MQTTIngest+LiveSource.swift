@@ -20,7 +20,9 @@ extension SourceBoard {
         case .subscribed: enter(.live, notice.description)
         case .lost(let reason, let seconds): fail(reason, retrySeconds: seconds)
         case .disconnected: enter(.stopped, notice.description)
-        case .refused, .full, .roomAgain, .writerGone, .viewsNotFlushed: tell(notice.description)
+        case .full(let reason): tell(.full(reason: reason))
+        case .roomAgain: tell(.roomAgain)
+        case .refused, .writerGone, .viewsNotFlushed: tell(notice.description)
         }
     }
 }

@@ -55,10 +55,6 @@ public final class MQTTIngest: Sendable {
     /// - Throws: `IngestError` when the broker refuses permanently or the ledger does not accept the events
     public func run() async throws(IngestError) {
         try options.check()
-        for topic in options.address.topics where !MosquittoClient.isTopic(topic) {
-            throw IngestError(
-                .badRequest, subject: options.address.text, reason: "\(topic) is not a topic that can be subscribed to")
-        }
         let connection = try MQTTConnection(options, report: report)
         let thread = Thread { connection.run() }
         thread.name = "meshledger mqtt"

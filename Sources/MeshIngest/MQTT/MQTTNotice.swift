@@ -31,6 +31,14 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether messages are not received or not stored for the time being.
+    package var isTrouble: Bool {
+        switch self {
+        case .refused, .lost, .full, .viewsNotFlushed: true
+        case .connecting, .subscribed, .disconnected, .roomAgain, .writerGone: false
+        }
+    }
+
     init(_ notice: SpaceNotice) {
         switch notice {
         case .full(let reason): self = .full(reason: reason)

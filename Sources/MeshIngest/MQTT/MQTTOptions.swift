@@ -35,10 +35,14 @@ public struct MQTTOptions: Sendable {
 
     public init(_ address: MQTTAddress) { self.address = address }
 
-    func check() throws(IngestError) {
+    /// - Throws: `.badRequest` for options that no broker can serve
+    package func check() throws(IngestError) {
         if !(5...65_535).contains(keepAliveSeconds) { throw bad("the keep-alive is between 5 and 65,535 seconds") }
         if keepsSession, clientID == nil || qualityOfService == .atMostOnce {
             throw bad("a broker keeps messages only for a client with an id and with quality of service 1")
+        }
+        for topic in address.topics where !MosquittoClient.isTopic(topic) {
+            throw bad("\(topic) is not a topic that can be subscribed to")
         }
         if (certificateFile == nil) != (keyFile == nil) {
             throw bad("a client certificate needs its key, and a key its certificate")

@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 
 /// Where to listen for radios that send their packets to the local network.
-public struct UDPOptions: Sendable {
+public struct UDPOptions: Sendable, Hashable {
     /// The groups of firmware up to 2.7, and from 2.8 on.
     public var groups = ["224.0.0.69", "239.0.0.69"]
     public var port: UInt16 = 4403
@@ -17,7 +17,8 @@ public struct UDPOptions: Sendable {
 
     public init() {}
 
-    func check() throws(IngestError) {
+    /// - Throws: `.badRequest` for an address that is no multicast group
+    package func check() throws(IngestError) {
         for group in groups {
             let address = try? SocketAddress(ipAddress: group, port: 0)  // nil is refused
             guard let address, address.isMulticast else {

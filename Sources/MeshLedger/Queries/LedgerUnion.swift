@@ -18,6 +18,8 @@ public struct LedgerUnion: Sendable {
     public struct Found<Row: QueryRow>: Sendable {
         public let ledger: Ledger
         public let row: Row
+
+        package init(ledger: Ledger, row: Row) { (self.ledger, self.row) = (ledger, row) }
     }
 
     /// The rows of the query, from all ledgers in its order; without `sortBy` ledger by ledger.

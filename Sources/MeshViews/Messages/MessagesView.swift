@@ -13,7 +13,7 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 5
+    public let version: UInt32 = 6
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]
@@ -195,7 +195,7 @@ public struct MessagesView: Projection {
         }
         guard case .error(let reason) = routing else { return }
         let receipt = Receipt(sequence: stamp.sequence, time: stamp.time, from: packet.from, reason: reason)
-        let isKnown = try rows.update(from: packet.to, id: packet.requestID, firstSequence: nil, in: context.store) {
+        let isKnown = try rows.updateNewest(from: packet.to, id: packet.requestID, in: context.store) {
             $0.apply(receipt)
         }
         if !isKnown { waiting.keep(receipt, for: packet.to, packet.requestID) }

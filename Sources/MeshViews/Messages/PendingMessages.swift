@@ -113,21 +113,14 @@ struct PendingMessages: Sendable {
         entry(of: Self.group(packet, firstSequence)) { $0.packet == packet && $0.firstSequence == firstSequence }
     }
 
-    /// Changes the row of a packet; the newest with that id if the first sequence is unknown.
+    /// Changes the row of a packet.
     /// - Returns: whether it exists.
     mutating func update(
-        from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore, _ change: (inout MessageRow) -> Void
+        from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore, _ change: (inout MessageRow) -> Void
     ) throws(StorageError) -> Bool {
-        let packet = UInt64(from) << 32 | UInt64(id)
-        if let firstSequence, let place = entry(of: packet, firstSequence) { return revise(place, change) }
-        let latest = firstSequence == nil ? latestEntry(of: packet) : nil
-        let stored = hasStoredRows ? try find(from: from, id: id, firstSequence: firstSequence, in: store) : nil
-        if let latest, entries[latest].firstSequence >= stored?.firstSequence ?? 0 {
-            return revise(latest, change)
-        }
-        guard var stored else { return false }
-        change(&stored)
-        _ = add(stored, isStored: true)
+        if let place = entry(of: UInt64(from) << 32 | UInt64(id), firstSequence) { return revise(place, change) }
+        guard hasStoredRows, let row = try find(from: from, id: id, firstSequence: firstSequence, in: store) else { return false }
+        revise(row, change)
         return true
     }
 
@@ -155,6 +148,16 @@ struct PendingMessages: Sendable {
         return row
     }
 
+    /// A row of a packet identifier, pending or stored.
+    private struct Candidate {
+        var time: UInt32
+        let firstSequence: UInt64
+        /// Nil where it is stored and did not change.
+        let entry: Int?
+        /// Where it is stored.
+        let rowKey: [UInt8]
+    }
+
     /// Changes the row of a key: of those with its packet id, the one nearest in time; of equals, the first.
     /// - Returns: whether it exists.
     @discardableResult
@@ -162,49 +165,77 @@ struct PendingMessages: Sendable {
         _ key: MessageKey, in store: ViewStore, _ change: (inout MessageRow) -> Void
     ) throws(StorageError) -> Bool {
         guard key.id != 0 else { return false }
-        var best: (distance: UInt32, firstSequence: UInt64, entry: Int?, rowKey: [UInt8])?
-        func offer(_ time: UInt32, _ firstSequence: UInt64, _ entry: Int?, _ rowKey: [UInt8]) {
-            let distance = time > key.time ? time - key.time : key.time - time
-            guard distance <= MessageKey.reach else { return }
-            if let known = best, (known.distance, known.firstSequence) <= (distance, firstSequence) { return }
-            best = (distance, firstSequence, entry, rowKey)
+        func distance(_ row: Candidate) -> UInt32 { row.time > key.time ? row.time - key.time : key.time - row.time }
+        let best = try candidates(from: key.from, id: key.id, in: store).filter { distance($0) <= MessageKey.reach }
+            .min { (distance($0), $0.firstSequence) < (distance($1), $1.firstSequence) }
+        guard let best else { return false }
+        return try revise(best, in: store, change)
+    }
+
+    /// Changes the newest row of a packet identifier; those with the import's time count as the oldest.
+    /// - Returns: whether it exists.
+    mutating func updateNewest(
+        from: UInt32, id: UInt32, in store: ViewStore, _ change: (inout MessageRow) -> Void
+    ) throws(StorageError) -> Bool {
+        var found = try candidates(from: from, id: id, in: store)
+        if found.count > 1 {
+            for index in found.indices where try row(of: found[index], in: store)?.timeSource == .import {
+                found[index].time = 0
+            }
         }
+        guard let newest = found.max(by: { ($0.time, $0.firstSequence) < ($1.time, $1.firstSequence) }) else { return false }
+        return try revise(newest, in: store, change)
+    }
+
+    private func candidates(from: UInt32, id: UInt32, in store: ViewStore) throws(StorageError) -> [Candidate] {
+        var found: [Candidate] = []
         var pending: Set<UInt64> = []
-        var place = newest[UInt64(key.from) << 32 | UInt64(key.id)] ?? -1
+        var place = newest[UInt64(from) << 32 | UInt64(id)] ?? -1
         while place >= 0 {
             let entry = entries[Int(place)]
             pending.insert(entry.firstSequence)
-            let time = UInt32(truncatingIfNeeded: entry.sortKey.1)
-            if !entry.isRemoved { offer(time, entry.firstSequence, Int(place), []) }
+            if !entry.isRemoved {
+                let time = UInt32(truncatingIfNeeded: entry.sortKey.1)
+                found.append(Candidate(time: time, firstSequence: entry.firstSequence, entry: Int(place), rowKey: []))
+            }
             place = entry.older
         }
-        if hasStoredRows {
-            try forEachStored(of: key, in: store) { firstSequence, rowKey in
-                guard !pending.contains(firstSequence), !removedRows.contains(rowKey) else { return }
-                offer(rowKey.rawSpan.bigEndianUInt32(at: 9), firstSequence, nil, rowKey)
-            }
-        }
-        guard let best else { return false }
-        if let entry = best.entry { return revise(entry, change) }
+        guard hasStoredRows else { return found }
         let transaction = try store.environment.beginRead()
-        guard var row = try MessageRow.read(best.rowKey, transaction, store.table("messages")) else { return false }
-        change(&row)
-        _ = add(row, isStored: true)
+        var cursor = try transaction.cursor(store.table("packets"))
+        let prefix = bigEndian(from) + bigEndian(id)
+        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+        while isThere, cursor.key.byteCount == 16, cursor.key.starts(with: prefix) {
+            let firstSequence = cursor.key.bigEndianUInt64(at: 8)
+            let rowKey = cursor.value.asArray
+            if rowKey.count == MessageRow.keySize, !pending.contains(firstSequence), !removedRows.contains(rowKey) {
+                let time = rowKey.rawSpan.bigEndianUInt32(at: 9)
+                found.append(Candidate(time: time, firstSequence: firstSequence, entry: nil, rowKey: rowKey))
+            }
+            isThere = try cursor.next()
+        }
+        return found
+    }
+
+    private func row(of candidate: Candidate, in store: ViewStore) throws(StorageError) -> MessageRow? {
+        if let entry = candidate.entry { return row(of: entries[entry]) }
+        return try MessageRow.read(candidate.rowKey, store.environment.beginRead(), store.table("messages"))
+    }
+
+    private mutating func revise(
+        _ candidate: Candidate, in store: ViewStore, _ change: (inout MessageRow) -> Void
+    ) throws(StorageError) -> Bool {
+        if let entry = candidate.entry { return revise(entry, change) }
+        guard let row = try row(of: candidate, in: store) else { return false }
+        revise(row, change)
         return true
     }
 
-    /// Passes the committed rows of a packet id: the packets' first sequences, and the rows' keys.
-    private func forEachStored(
-        of key: MessageKey, in store: ViewStore, _ body: (UInt64, [UInt8]) -> Void
-    ) throws(StorageError) {
-        let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(store.table("packets"))
-        let prefix = bigEndian(key.from) + bigEndian(key.id)
-        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
-        while isThere, cursor.key.byteCount == 16, cursor.key.starts(with: prefix) {
-            if cursor.value.byteCount == MessageRow.keySize { body(cursor.key.bigEndianUInt64(at: 8), cursor.value.asArray) }
-            isThere = try cursor.next()
-        }
+    /// A stored row, which becomes a pending one.
+    private mutating func revise(_ row: MessageRow, _ change: (inout MessageRow) -> Void) {
+        var row = row
+        change(&row)
+        _ = add(row, isStored: true)
     }
 
     private mutating func revise(_ place: Int, _ change: (inout MessageRow) -> Void) -> Bool {
@@ -222,36 +253,15 @@ struct PendingMessages: Sendable {
         return MessageRow.decode(key: key.rawSpan, value: chunk.rawSpan.extracting(entry.value.range))
     }
 
-    /// The pending entry of a packet identifier with the latest first reception.
-    private func latestEntry(of packet: UInt64) -> Int? {
-        var latest: Int?
-        var place = newest[packet] ?? -1
-        while place >= 0 {
-            let entry = Int(place)
-            if !entries[entry].isRemoved && (latest.map { entries[$0].firstSequence <= entries[entry].firstSequence } ?? true) {
-                latest = entry
-            }
-            place = entries[entry].older
-        }
-        return latest
-    }
-
     private func find(
-        from: UInt32, id: UInt32, firstSequence: UInt64?, in store: ViewStore
+        from: UInt32, id: UInt32, firstSequence: UInt64, in store: ViewStore
     ) throws(StorageError) -> MessageRow? {
         let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(store.table("packets"))
-        let wanted = MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence ?? .max)
-        var isThere = try cursor.seek(atOrBefore: wanted.rawSpan)
-        while isThere {
-            let key = cursor.key.asArray
-            guard key.count == 16, key.starts(with: wanted.prefix(8)), firstSequence == nil || key == wanted else { return nil }
-            let rowKey = cursor.value.asArray
-            // The newest of the id may be removed by the next commit; an older one, of another thread, may stay.
-            if !removedRows.contains(rowKey) { return try MessageRow.read(rowKey, transaction, store.table("messages")) }
-            isThere = try cursor.previous()
+        let key = MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence)
+        guard let rowKey = try transaction.get(store.table("packets"), key.rawSpan)?.asArray, !removedRows.contains(rowKey) else {
+            return nil
         }
-        return nil
+        return try MessageRow.read(rowKey, transaction, store.table("messages"))
     }
 
     // MARK: Caps

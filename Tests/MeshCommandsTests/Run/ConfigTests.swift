@@ -46,6 +46,17 @@ struct ConfigTests {
         ("sources:\n  - mqtt: http://a", "mesh.yaml:2: an address must begin with mqtt://"),
         ("sources:\n  - mqtt: mqtt://a\n    qos: 2", "mesh.yaml:3: qos is a number from 0 to 1, not 2"),
         ("sources:\n  - tcp: a\n  - tcp: a:4403", "mesh.yaml:3: the source tcp://a:4403 is there already"),
+        ("sources:\n  - mqtt: mqtt://h/b/#/c", "mesh.yaml:2: b/#/c is not a topic"),
+        (
+            "sources:\n  - mqtt: mqtt://h\n    keep-session: true",
+            "mesh.yaml:2: a broker keeps messages only for a client with an id"
+        ),
+        ("sources:\n  - udp: 10.0.0.1", "mesh.yaml:2: this is not a multicast address"),
+        ("sources:\n  - file: a\n  - file: ./a", "mesh.yaml:3: the source file:"),
+        (
+            "sources:\n  - tcp: a\n    share: 4403\n  - tcp: b\n    share: 4403",
+            "mesh.yaml:4: another radio is shared at 127.0.0.1:4403 already"
+        ),
         ("sources:\n  - serial: /dev/x\n    dtr: perhaps", "mesh.yaml:3: dtr is true or false, not perhaps"),
         ("sources:\n  - file: x\n    format: stram", "mesh.yaml:3: there is no format stram; did you mean stream?"),
         ("sources:\n  - tcp: a\n    share: x", "mesh.yaml:3: share is a port such as 4403"),

@@ -98,6 +98,60 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
+    @Test func `a source that failed starts again on SIGHUP, and one without its password file affects no other`() throws {
+        let tool = try Tool()
+        let (config, password) = (tool.folder.file("mesh.yaml"), tool.folder.file("password").path)
+        let broker = "  - mqtt: mqtt://user@127.0.0.1:1/a\n    password-file: \(password)\n"
+        try Data("sources:\n\(broker)  - file: \(tool.folder.file("later").path)\n".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        let name = "mqtt://127.0.0.1:1/a/#"
+        try wait { try statuses(tool)[name]?["state"] as? String == "failed" }
+        #expect((try statuses(tool)[name]?["last_error"] as? String)?.contains("password does not exist") == true)
+        #expect(try statuses(tool)["file:later"]?["state"] as? String != "failed")
+        try Data("secret\n".utf8).write(to: URL(fileURLWithPath: password))
+        kill(running.process.processIdentifier, SIGHUP)
+        try wait { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
+    }
+
+    @Test func `run ends with an error when its ledger is gone`() throws {
+        let tool = try Tool()
+        let config = tool.folder.file("mesh.yaml")
+        try Data("sources:\n  - file: \(tool.folder.file("later").path)\n".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        try wait { try !statuses(tool).isEmpty }
+        try FileManager.default.removeItem(atPath: tool.ledger)
+        let outcome = try running.wait()
+        #expect(outcome.status == ExitStatus.inputOutput.rawValue && outcome.errors.contains("moved, removed or replaced"))
+    }
+
+    @Test func `the rest of a file that was rotated while nobody followed it is read first`() throws {
+        let tool = try Tool()
+        let (config, log) = (tool.folder.file("mesh.yaml"), tool.folder.file("log"))
+        let lines = (0..<60).map { Line.text("line \($0)", from: 0x11) }
+        func write(_ range: Range<Int>, to file: URL) throws {
+            try Data((lines[range].joined(separator: "\n") + "\n").utf8).write(to: file)
+        }
+        try write(0..<40, to: log)
+        try Data("sources:\n  - file: \(log.path)\n".utf8).write(to: config)
+        for stored in [40, 60] {
+            let running = try tool.start(["run", config.path])
+            defer { kill(running.process.processIdentifier, SIGKILL) }
+            try wait { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= (stored == 40 ? 40 : 20) }
+            kill(running.process.processIdentifier, SIGTERM)
+            #expect(try running.wait().status == 0)
+            #expect(try tool.run("stats", "--format", "csv").output.contains("events,\(stored)"))
+            if stored == 40 {
+                try write(0..<50, to: tool.folder.file("log.1"))
+                try write(20..<30, to: tool.folder.file("log.2"))  // never followed
+                try write(50..<60, to: log)
+            }
+        }
+    }
+
     @Test func `recordings of other ledgers are imported, and again when they hold more; one that is cut short waits`() throws {
         let (tool, other) = (try Tool(), try Tool())
         let folder = tool.folder.file("recordings")

@@ -1,0 +1,99 @@
+import EventLog
+import Foundation
+import Synchronization
+
+/// The files that a command writes for the user. Each is written under a hidden name beside the earlier one, which it replaces when the command has
+/// succeeded. If the command fails, or a signal stops it, the new ones are removed.
+enum OutputFiles {
+    private struct Unfinished {
+        let path: String
+        let folder: String
+        let hidden: String
+        /// Stays open until the process ends, since its writer may still have it.
+        let descriptor: Int32
+    }
+
+    private struct State {
+        var files: [Unfinished] = []
+        var signals: StopSignals?
+        var isEnding = false
+    }
+
+    private static let state = Mutex(State())
+
+    /// Opens the file for writing: in place where that is a device, a pipe or a link, or the folder takes no new files.
+    /// - Returns: also whether the caller closes the descriptor.
+    static func open(_ path: String) throws -> (descriptor: Int32, isOwned: Bool) {
+        var earlier = stat()
+        let isThere = unsafe lstat(path, &earlier) == 0
+        guard isThere ? earlier.st_mode & S_IFMT == S_IFREG : errno == ENOENT && !path.isEmpty else {
+            return (try openInPlace(path), true)
+        }
+        if isThere {
+            // What may not be written may not be replaced.
+            let file = unsafe Foundation.open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            guard file >= 0 else { throw failure(errno, path) }
+            close(file)
+        }
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(Substring(path.utf8[...$0])) } ?? "./"
+        let hidden = "\(folder).meshledger-\(String(UInt64.random(in: 0 ... .max), radix: 16)).new"
+        return try state.withLock { state in
+            guard !state.isEnding else { throw CancellationError() }
+            if state.signals == nil { state.signals = StopSignals { $0.end() } }
+            let mode: mode_t = isThere ? 0o600 : 0o666
+            let file = unsafe Foundation.open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            guard file >= 0 else {
+                let number = errno
+                guard isThere, [EACCES, EPERM, EROFS].contains(number) else { throw failure(number, path) }
+                return (try openInPlace(path), true)
+            }
+            if isThere { takeMode(of: earlier, file) }
+            state.files.append(Unfinished(path: path, folder: folder, hidden: hidden, descriptor: file))
+            return (file, false)
+        }
+    }
+
+    /// Opens what is there, and empties it if it is a file.
+    static func openInPlace(_ path: String) throws -> Int32 {
+        let file = unsafe Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw failure(errno, path) }
+        return file
+    }
+
+    /// Gives the files that are complete their names.
+    static func keepAll() throws {
+        for file in state.withLock({ $0.files }) where fsync(file.descriptor) != 0 {
+            guard [EINVAL, EROFS, ENOTSUP].contains(errno) else { throw failure(errno, file.path, .inputOutput) }
+        }
+        try state.withLock { state in
+            guard !state.isEnding else { throw CancellationError() }
+            while let file = state.files.first {
+                guard unsafe rename(file.hidden, file.path) == 0 else { throw failure(errno, file.path, .inputOutput) }
+                state.files.removeFirst()
+                try? SmallFile.syncFolder(file.folder)  // a folder that may not be read cannot be synced; the file is complete
+            }
+            state.signals = nil
+        }
+    }
+
+    /// Removes the files that are not complete. No others can be opened afterwards.
+    static func discardAll() {
+        state.withLock { state in
+            state.isEnding = true
+            for file in state.files { unsafe unlink(file.hidden) }
+            state.files = []
+        }
+    }
+
+    /// The earlier file's mode, and its owner where this process may give files away. Another group does not get its access.
+    private static func takeMode(of earlier: stat, _ file: Int32) {
+        let isSameOwner = fchown(file, earlier.st_uid, earlier.st_gid) == 0
+        _ = fchmod(file, earlier.st_mode & (isSameOwner ? 0o777 : 0o707))
+    }
+
+    private static func failure(_ number: Int32, _ path: String, _ status: ExitStatus = .cannotCreate) -> CommandError {
+        let reason = unsafe String(cString: strerror(number))
+        return CommandError(
+            number == EACCES ? .permission : status, "\(path) cannot be written: \(reason); check the folder and its mode")
+    }
+}

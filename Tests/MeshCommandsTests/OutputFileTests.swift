@@ -1,0 +1,132 @@
+import Foundation
+import TestKit
+import Testing
+
+/// What is in a file that a command was told to write, and beside it.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+struct OutputFileTests {
+    private let tool: Tool
+    private let folder: URL
+    private var file: URL { folder.appendingPathComponent("out") }
+
+    init() throws {
+        tool = try Tool(holding: [
+            Line.node(0x11, long: "Harbour", short: "HB"), Line.text("hello", from: 0x11),
+            Line.position(0x11, latitudeE7: 501_234_567, longitudeE7: -12_345_678),
+        ])
+        folder = tool.folder.file("outputs")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try Data("earlier".utf8).write(to: file)
+    }
+
+    private func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) }
+    private func text(_ name: String = "out") throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
+
+    @Test(arguments: ["table", "csv", "json", "jsonl", "arrow", "parquet"])
+    func `a statement that fails leaves the earlier file as it was`(_ format: String) throws {
+        let overflow = "SELECT abs(column1) AS a FROM (VALUES (1), (-9223372036854775807 - 1))"
+        for statement in [overflow, "SELECT 1 AS a; SELEC", "SELECT nothing FROM nodes"] {
+            for name in ["out", "new"] {
+                let path = folder.appendingPathComponent(name).path
+                let failed = try tool.run("sql", statement, "--format", format, "--output", path)
+                #expect(failed.status != 0, "\(statement)")
+                #expect(try text() == "earlier" && names() == ["out"], "\(statement)")
+            }
+        }
+    }
+
+    @Test func `an answer of mixed types leaves the earlier Parquet file as it was`() throws {
+        let mixed = "SELECT packets FROM nodes UNION ALL SELECT 'many'"
+        #expect(try tool.run("sql", mixed, "--format", "parquet", "--output", file.path).status != 0)
+        #expect(try text() == "earlier" && names() == ["out"])
+    }
+
+    @Test(arguments: ["csv", "jsonl", "parquet"])
+    func `an export or a list with an unknown column leaves the earlier file as it was`(_ format: String) throws {
+        #expect(try tool.run("export", "nodes", "--columns", "nothing", "--format", format, "--to", file.path).status == 64)
+        #expect(try tool.run("export", "nodes", "--where", "nothing=1", "--format", format, "--to", file.path).status == 64)
+        #expect(try tool.run("nodes", "--columns", "nothing", "--output", file.path).status == 64)
+        #expect(try text() == "earlier" && names() == ["out"])
+    }
+
+    @Test(arguments: ["csv", "jsonl", "json", "arrow", "parquet", "geojson", "gpx", "kml"])
+    func `an export replaces the earlier file, and keeps its mode`(_ format: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
+        #expect(try tool.run("export", "positions", "--format", format, "--to", file.path).status == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o640)
+        #expect(try names() == ["out"])
+        let printed = try tool.start(["export", "positions", "--format", format])
+        printed.process.waitUntilExit()
+        #expect(try Data(contentsOf: file) == Data(contentsOf: printed.output))
+    }
+
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func `a signal removes the new file and leaves the earlier one`(_ signal: Int32, _ status: Int32) throws {
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+        let running = try tool.start(["sql", endless, "--format", "jsonl", "--output", file.path])
+        try stop(running, signal)
+        let outcome = try running.wait()
+        #expect(outcome.status == status && running.process.terminationReason == .exit, "\(outcome)")
+        #expect(try text() == "earlier" && names() == ["out"])
+    }
+
+    @Test func `a signal during an export of everything leaves all earlier files`() throws {
+        #expect(try tool.run("simulate", "--packets", "20000", "--nodes", "50").status == 0)
+        try Data("nodes".utf8).write(to: folder.appendingPathComponent("nodes.csv"))
+        try Data("events".utf8).write(to: folder.appendingPathComponent("events.csv"))
+        let running = try tool.start(["export", "all", "--format", "csv", "--to", folder.path])
+        try stop(running, SIGTERM)
+        #expect(try running.wait().status == 143)
+        #expect(try names() == ["out", "nodes.csv", "events.csv"])
+        #expect(try text("nodes.csv") == "nodes" && text("events.csv") == "events")
+
+        #expect(try tool.run("export", "all", "--format", "csv", "--to", folder.path).status == 0)
+        #expect(try text("nodes.csv") == tool.run("export", "nodes", "--format", "csv").output)
+        #expect(try !names().contains { $0.hasPrefix(".") })
+    }
+
+    @Test func `two commands may write the same file at once`() throws {
+        let both = try (0..<2).map { _ in try tool.start(["export", "events", "--to", file.path]) }
+        for one in both { #expect(try one.wait().status == 0) }
+        #expect(try text() == tool.run("export", "events").output && names() == ["out"])
+    }
+
+    @Test func `a pipe and a link stay what they are`() throws {
+        let (fifo, link) = (folder.appendingPathComponent("fifo").path, folder.appendingPathComponent("link").path)
+        #expect(unsafe mkfifo(fifo, 0o600) == 0)
+        #expect(unsafe symlink(file.path, link) == 0)
+        let reader = Process()
+        reader.executableURL = URL(fileURLWithPath: "/bin/cat")
+        reader.arguments = [fifo]
+        let read = Pipe.ofOneChild()
+        reader.standardOutput = read
+        try reader.run()
+        let wanted = try tool.run("export", "nodes").output
+        #expect(try tool.run("export", "nodes", "--to", fifo).status == 0)
+        #expect(String(decoding: read.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == wanted)
+        reader.waitUntilExit()
+        #expect(try tool.run("export", "nodes", "--to", link).status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file.path && text() == wanted)
+        #expect(try names() == ["out", "fifo", "link"])
+    }
+
+    @Test func `packets that were decoded beside damaged lines are kept`() throws {
+        let packet = "0d005c021915ffffffff22080801120461686f79354d000000"
+        let lines = try tool.write([packet, "not a packet!", packet], to: "posted")
+        #expect(try tool.run("decode", lines, "--format", "jsonl", "--output", file.path).status == 65)
+        #expect(try text().split(separator: "\n").count == 2 && names() == ["out"])
+        #expect(try tool.run("decode", "not a packet!", "--output", file.path).status != 0)
+        #expect(try text().split(separator: "\n").count == 2 && names() == ["out"])
+    }
+
+    /// Sends the signal once the new file is there.
+    private func stop(_ running: Tool.Running, _ signal: Int32) throws {
+        let end = Date(timeIntervalSinceNow: 60)
+        while try !names().contains(where: { $0.hasPrefix(".meshledger-") }), running.process.isRunning, Date() < end {
+            usleep(1_000)
+        }
+        kill(running.process.processIdentifier, signal)
+    }
+}
