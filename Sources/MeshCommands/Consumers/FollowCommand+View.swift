@@ -29,12 +29,17 @@ extension FollowFeedCommand {
 
 /// Writes changes as lines and flushes them.
 private final class ViewFeed {
+    /// Names that nodes take meanwhile are known after this time.
+    private static let longestNames = Duration.seconds(1)
+
+    private let ledger: Ledger
     private let view: String
     private let output = StandardOutput()
-    private let cells: RowCells
+    private var cells: RowCells
+    private var cellsTime = ContinuousClock.now
 
     init(_ ledger: Ledger, _ view: String) throws {
-        self.view = view
+        (self.ledger, self.view) = (ledger, view)
         cells = try RowCells(ledger)
     }
 
@@ -44,6 +49,7 @@ private final class ViewFeed {
     }
 
     func write(_ changes: [ViewChange]) throws {
+        if cellsTime.duration(to: .now) > Self.longestNames { (cells, cellsTime) = (try RowCells(ledger), .now) }
         for change in changes { output.line(object(change).json) }
         output.flush()
         try output.sync()

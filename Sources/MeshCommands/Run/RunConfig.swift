@@ -140,6 +140,9 @@ struct SourceConfig: Equatable, Sendable {
         let named = node.mapping?.compactMap { $0.key.scalar?.string } ?? []
         let found = named.filter { Self.kinds.contains($0) }
         guard found.count == 1, let name = found.first else {
+            guard found.isEmpty else {
+                throw ConfigNode.error(file, line, "a source is of one kind, not of \(found.sorted().joined(separator: " and "))")
+            }
             let guess = named.first.map { KnownName.suggestion(for: $0, among: Self.kinds) } ?? ""
             throw ConfigNode.error(file, line, "a source begins with one of \(Self.kinds.joined(separator: ", "))\(guess)")
         }

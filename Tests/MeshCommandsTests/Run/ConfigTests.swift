@@ -51,6 +51,7 @@ struct ConfigTests {
             "sources:\n  - mqtt: mqtt://h\n    keep-session: true",
             "mesh.yaml:2: a broker keeps messages only for a client with an id"
         ),
+        ("sources:\n  - tcp: a\n    mqtt: mqtt://b", "mesh.yaml:2: a source is of one kind, not of mqtt and tcp"),
         ("sources:\n  - udp: 10.0.0.1", "mesh.yaml:2: this is not a multicast address"),
         ("sources:\n  - file: a\n  - file: ./a", "mesh.yaml:3: the source file:"),
         (
