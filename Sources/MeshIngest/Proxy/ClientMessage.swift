@@ -8,6 +8,8 @@ enum ClientMessage: Equatable {
         var bytes: [UInt8]
         /// Whether it changes or reads a node's settings, or might: encrypted ones cannot be checked.
         var isAdmin: Bool
+        /// Whether it asks for an acknowledgement or a response.
+        var wantsAnswer: Bool
     }
 
     case wantConfig(UInt32)
@@ -47,7 +49,7 @@ enum ClientMessage: Equatable {
         var writer = WireWriter(capacity: bytes.byteCount + 8)
         // A radio sends its client's packets under its own number, whatever the client says.
         writer.fixed32(1, number)
-        var (id, isDecoded, isAdmin): (UInt32, Bool, Bool) = (0, false, false)
+        var (id, isDecoded, isAdmin, wantsAnswer): (UInt32, Bool, Bool, Bool) = (0, false, false, false)
         var reader = WireReader(bytes)
         var start = 0
         while let field = try reader.next() {
@@ -60,11 +62,13 @@ enum ClientMessage: Equatable {
                 var data = WireReader(bytes.bytes(field.range))
                 while let field = try data.next() {
                     if field.tag == WireField.tag(1, .varint) { isAdmin = field.scalar == adminPort || isAdmin }
+                    if field.tag == WireField.tag(3, .varint) { wantsAnswer = field.scalar != 0 || wantsAnswer }
                 }
             case WireField.tag(5, .lengthDelimited): isAdmin = true
+            case WireField.tag(10, .varint): wantsAnswer = field.scalar != 0 || wantsAnswer
             default: break
             }
         }
-        return Packet(id: id, bytes: writer.bytes, isAdmin: isAdmin || !isDecoded)
+        return Packet(id: id, bytes: writer.bytes, isAdmin: isAdmin || !isDecoded, wantsAnswer: wantsAnswer)
     }
 }

@@ -18,21 +18,24 @@ final class ProxyClient: Sendable {
         var answers: [Answer] = []
         /// The last event sent to it; nil until it has requested the configuration.
         var place: UInt64?
+        var hasAsked = false
     }
 
     private static let mostAnswers = 1_000
     private static let eventsAtOnce: UInt64 = 256
-    private static let notAuthorized: Int32 = 33
+    private static let notAuthorized: UInt32 = 33
 
     private struct Left: Error {}
 
     private let radio: SharedRadio
     let address: String
     private let mayAdminister: Bool
+    private let silenceSeconds: Double
     private let state = Mutex(State())
 
-    init(_ radio: SharedRadio, address: String, mayAdminister: Bool) {
+    init(_ radio: SharedRadio, address: String, mayAdminister: Bool, silenceSeconds: Double) {
         (self.radio, self.address, self.mayAdminister) = (radio, address, mayAdminister)
+        self.silenceSeconds = silenceSeconds
     }
 
     /// The last event sent to it; nil for a client that never requested anything, such as a port scanner.
@@ -44,8 +47,17 @@ final class ProxyClient: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in try await read(inbound) }
             group.addTask { [self] in try await write(outbound) }
+            group.addTask { [self] in try await leaveIfSilent() }
             defer { group.cancelAll() }
             try await group.next()
+        }
+    }
+
+    /// A connection that asks for nothing takes no client's place for ever.
+    private func leaveIfSilent() async throws {
+        while true {
+            try await Task.sleep(for: .seconds(silenceSeconds))
+            if !state.withLock({ $0.hasAsked }) { throw Left() }
         }
     }
 
@@ -53,12 +65,14 @@ final class ProxyClient: Sendable {
         var framer = StreamFramer()
         for try await chunk in inbound {
             for piece in framer.feed(Array(chunk.readableBytesView)) where piece.kind == .frame {
-                switch ClientMessage(piece.bytes, from: radio.memory.number) {
+                let message = ClientMessage(piece.bytes, from: radio.memory.number)
+                if message != .other { state.withLock { $0.hasAsked = true } }
+                switch message {
                 case .wantConfig(let nonce): try answer(.configuration(nonce))
                 case .heartbeat: try answer(.frame(FromRadioMessage.queueStatus()))
                 case .disconnect: throw Left()
                 case .packet(let packet) where packet.isAdmin && !mayAdminister:
-                    try answer(.frame(FromRadioMessage.queueStatus(result: Self.notAuthorized, packet: packet.id)))
+                    try refuse(packet)
                 case .packet(let packet):
                     await radio.take(packet, from: address) { [weak self] frame in
                         try? self?.answer(.frame(frame))  // the client is about to leave
@@ -68,6 +82,16 @@ final class ProxyClient: Sendable {
             }
         }
         throw Left()
+    }
+
+    /// Answers as a radio does that may not be administered.
+    private func refuse(_ packet: ClientMessage.Packet) throws {
+        try answer(.frame(FromRadioMessage.queueStatus(result: Int32(Self.notAuthorized), packet: packet.id)))
+        if packet.wantsAnswer {
+            let routing = FromRadioMessage.routing(error: Self.notAuthorized, of: packet.id, by: radio.memory.number)
+            try answer(.frame(routing))
+        }
+        radio.tellRefusal("a request of the client \(address) for settings was refused: share-admin does not name its network")
     }
 
     /// - Throws: if the client keeps sending requests without reading the answers

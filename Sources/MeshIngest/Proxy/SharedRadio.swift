@@ -14,6 +14,8 @@ public struct ShareOptions: Sendable, Hashable {
     public var allowed = NetworkRange.loopback
     /// The networks from which clients may change the radio's settings.
     public var admins: [NetworkRange] = []
+    /// How long a client may stay without a request.
+    public var silenceSeconds = 30.0
 
     public init(port: UInt16) { self.port = port }
 
@@ -41,11 +43,15 @@ public struct ShareOptions: Sendable, Hashable {
 /// seconds again, since clients do not say what they have read. What clients send is stored first, then passed to the radio in order; the radio's
 /// answers, including acknowledgements from the mesh, are packets like all others.
 public final class SharedRadio: LiveSource {
-    private static let mostClients = 64
+    static let mostClients = 64
+    /// Half of the places are left to clients from elsewhere.
+    static let mostOfAddress = 32
     /// The most events that a client gets that was away.
     private static let longestAbsence: UInt64 = 50_000
     /// How often the positions of clients are stored, if they have changed.
-    private static let savingSeconds = 5.0
+    private static let savingSeconds = 1.0
+    /// Refusals are told this often, since anyone can cause many.
+    private static let refusalSeconds = 60.0
 
     private let radio: RadioSource
     private let options: ShareOptions
@@ -57,6 +63,8 @@ public final class SharedRadio: LiveSource {
         var away = ClientPlaces()
         var saved: [UInt8] = []
         var source: SourceID?
+        /// When a refusal was told, and how many were not told since.
+        var refusals: (told: ContinuousClock.Instant, untold: Int)?
     }
 
     private let state = Mutex(State())
@@ -189,12 +197,33 @@ public final class SharedRadio: LiveSource {
     /// - Returns: nil if there are too many clients.
     private func enter(_ address: String) -> ProxyClient? {
         let client = ProxyClient(
-            self, address: address, mayAdminister: options.admins.contains { $0.contains(address) })
-        return state.withLock { state in
-            guard state.clients.count < Self.mostClients else { return nil }
+            self, address: address, mayAdminister: options.admins.contains { $0.contains(address) },
+            silenceSeconds: options.silenceSeconds)
+        let refusal: String? = state.withLock { state in
+            guard state.clients.count < Self.mostClients else { return "\(Self.mostClients) clients are connected" }
+            guard state.clients.values.count(where: { $0.address == address }) < Self.mostOfAddress else {
+                return "\(Self.mostOfAddress) clients are connected from there"
+            }
             state.clients[ObjectIdentifier(client)] = client
-            return client
+            return nil
         }
+        guard let refusal else { return client }
+        tellRefusal("a client from \(address) was refused: \(refusal)")
+        return nil
+    }
+
+    /// Tells of what was refused, and how often that happened meanwhile.
+    func tellRefusal(_ text: String) {
+        let untold: Int? = state.withLock { state in
+            if let last = state.refusals, last.told.duration(to: .now) < .seconds(Self.refusalSeconds) {
+                state.refusals?.untold += 1
+                return nil
+            }
+            defer { state.refusals = (.now, 0) }
+            return state.refusals?.untold ?? 0
+        }
+        guard let untold else { return }
+        radio.board.tell(text + (untold > 0 ? "; \(untold) more refusals since the last one that was told" : ""))
     }
 
     private func leave(_ client: ProxyClient) {

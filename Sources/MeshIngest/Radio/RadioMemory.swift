@@ -1,3 +1,4 @@
+import Meshtastic
 import ProtobufWire
 import Synchronization
 
@@ -100,6 +101,22 @@ enum FromRadioMessage {
             status.uint32(2, free)
             status.uint32(3, queueLength)
             if packet != 0 { status.uint32(4, packet) }
+        }
+        return writer.bytes
+    }
+
+    /// The routing packet with which a node answers its own client.
+    static func routing(error: UInt32, of packet: UInt32, by node: UInt32) -> [UInt8] {
+        var writer = WireWriter(capacity: 48)
+        writer.message(2) { answer in
+            answer.fixed32(1, node)
+            answer.fixed32(2, node)
+            answer.message(4) { data in
+                data.uint32(1, Port.routing)
+                data.message(2) { $0.uint32(3, error) }
+                data.fixed32(6, packet)
+            }
+            answer.fixed32(6, UInt32.random(in: 1 ... .max))
         }
         return writer.bytes
     }

@@ -132,7 +132,7 @@ struct SharedRadioTests {
         return clients
     }
 
-    private static func packet(_ id: UInt32, port: UInt32 = 1) -> [UInt8] {
+    private static func packet(_ id: UInt32, port: UInt32 = 1, wantsAck: Bool = false) -> [UInt8] {
         var writer = WireWriter()
         writer.message(1) { packet in
             packet.fixed32(2, .max)
@@ -141,6 +141,7 @@ struct SharedRadioTests {
                 $0.string(2, "hi")
             }
             packet.fixed32(6, id)
+            if wantsAck { packet.bool(10, true) }
         }
         return writer.bytes
     }
@@ -229,6 +230,12 @@ struct SharedRadioTests {
         client.send(frame: Self.packet(7))
         #expect(await client.next() == FakeRadio.queueStatus(packet: 7))
         #expect(radio.heard.all == Self.sent(7...7).map(ToRadioMessage.packet))
+        // Who asks for an answer gets one that clients show.
+        client.send(frame: Self.packet(9, port: 6, wantsAck: true))
+        #expect(await client.next() == FromRadioMessage.queueStatus(result: 33, packet: 9))
+        let refusal = try #require(await client.next())
+        let packet = try Self.routing(refusal)
+        #expect(packet.from == 0x1000_0001 && packet.to == 0x1000_0001 && packet.requestID == 9 && packet.error == 33)
         try await running.stop()
         let other = try Radio()
         defer { other.radio.stop() }
@@ -238,6 +245,51 @@ struct SharedRadioTests {
         admin.send(frame: Self.packet(8, port: 6))
         #expect(await admin.next() == FakeRadio.queueStatus(packet: 8))
         try await second.stop()
+    }
+
+    /// A routing packet of the radio itself.
+    private static func routing(_ frame: [UInt8]) throws -> (from: UInt32, to: UInt32, requestID: UInt32, error: UInt64) {
+        var found: (from: UInt32, to: UInt32, requestID: UInt32, error: UInt64) = (0, 0, 0, 0)
+        func visit(_ bytes: [UInt8], _ body: (WireField, [UInt8]) throws -> Void) throws {
+            var reader = WireReader(bytes.rawSpan)
+            while let field = try reader.next() {
+                let isNested = field.tag == WireField.tag(field.number, .lengthDelimited)
+                try body(field, isNested ? reader.bytes(field).asArray : [])
+            }
+        }
+        try visit(frame) { field, packet in
+            #expect(field.number == 2)
+            try visit(packet) { field, data in
+                if field.number == 1 { found.from = field.asUInt32 }
+                if field.number == 2 { found.to = field.asUInt32 }
+                guard field.number == 4 else { return }
+                try visit(data) { field, payload in
+                    if field.number == 1 { #expect(field.scalar == 5) }
+                    if field.number == 6 { found.requestID = field.asUInt32 }
+                    if field.number == 2 {
+                        try visit(payload) { field, _ in if field.number == 3 { found.error = field.scalar } }
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    @Test func `one address cannot take all places, and a connection that asks for nothing ends`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try share(radio, bench) { $0.silenceSeconds = 1 }
+        let first = try await Client.connected(to: port)
+        await first.greet(1)
+        let silent = try await Self.clients(40, port)
+        try await running.until { running.source.clientCount == SharedRadio.mostOfAddress }
+        try await running.until { running.source.clientCount == 1 }
+        radio.say(0..<3)
+        #expect(await first.next(3).count == 3)
+        let next = try await Client.connected(to: port)
+        #expect(await next.greet(2).last == FakeRadio.complete(2))
+        try await running.stop()
+        withExtendedLifetime(silent) {}
     }
 
     @Test func `a client that was away gets what it missed, and those that babble, or never read, harm nobody`() async throws {
