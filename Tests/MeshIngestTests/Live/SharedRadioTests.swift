@@ -53,82 +53,9 @@ struct SharedRadioTests {
         func add(_ message: [UInt8]) { messages.withLock { $0.append(message) } }
     }
 
-    /// A client of the stream protocol on this computer. It blocks on threads of its own: those that Swift's tasks share run the radio.
-    ///
-    /// `@unchecked Sendable`: one test uses it, one call at a time.
-    private final class Client: @unchecked Sendable {
-        private let descriptor: Int32
-        private var framer = StreamFramer()
-        private var frames: [[UInt8]] = []
-
-        private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-            await withCheckedContinuation { continuation in Thread { continuation.resume(returning: work()) }.start() }
-        }
-
-        static func connected(to port: UInt16) async throws -> Client {
-            try await blocking { Result { try Client(port: port) } }.get()
-        }
-
-        /// The next frame; nil at the end, or when none comes for long.
-        func next() async -> [UInt8]? { await Self.blocking { self.nextNow() } }
-
-        func next(_ count: Int) async -> [[UInt8]] { await Self.blocking { (0..<count).compactMap { _ in self.nextNow() } } }
-
-        /// Asks, and reads the answer to its end.
-        @discardableResult
-        func greet(_ nonce: UInt32) async -> [[UInt8]] { await Self.blocking { self.greetNow(nonce) } }
-
-        private init(port: UInt16) throws {
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var patience = timeval(tv_sec: 30, tv_usec: 0)
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-            let end = ContinuousClock.now + .seconds(30)
-            while ContinuousClock.now < end {
-                let connected = unsafe withUnsafePointer(to: &address) { pointer in
-                    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                    }
-                }
-                if connected == 0 { return }
-                usleep(20_000)
-            }
-            throw BrokerFailure("nobody shares a radio at port \(port)")
-        }
-
-        deinit { close(descriptor) }
-
-        func send(_ bytes: [UInt8]) { _ = unsafe write(descriptor, bytes, bytes.count) }
-
-        func send(frame message: [UInt8]) { send(StreamFrame.around(message) ?? []) }
-
-        private func nextNow() -> [UInt8]? {
-            while frames.isEmpty {
-                var buffer = [UInt8](repeating: 0, count: 65_536)
-                let count = unsafe read(descriptor, &buffer, buffer.count)
-                guard count > 0 else { return nil }
-                frames += framer.feed(Array(buffer.prefix(count))).filter { $0.kind == .frame }.map(\.bytes)
-            }
-            return frames.removeFirst()
-        }
-
-        private func greetNow(_ nonce: UInt32) -> [[UInt8]] {
-            send(frame: ToRadioMessage.wantConfig(nonce))
-            var answer: [[UInt8]] = []
-            while let frame = nextNow() {
-                answer.append(frame)
-                if frame == FakeRadio.complete(nonce) { break }
-            }
-            return answer
-        }
-    }
-
-    private static func clients(_ count: Int, _ port: UInt16) async throws -> [Client] {
-        var clients: [Client] = []
-        for _ in 0..<count { clients.append(try await Client.connected(to: port)) }
+    private static func clients(_ count: Int, _ port: UInt16) async throws -> [StreamClient] {
+        var clients: [StreamClient] = []
+        for _ in 0..<count { clients.append(try await StreamClient.connected(to: port)) }
         return clients
     }
 
@@ -189,7 +116,7 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)
-        let (one, two) = (try await Client.connected(to: port), try await Client.connected(to: port))
+        let (one, two) = (try await StreamClient.connected(to: port), try await StreamClient.connected(to: port))
         await one.greet(1)
         await two.greet(2)
         for id in 1...20 as ClosedRange<UInt32> {
@@ -216,7 +143,7 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)
-        let client = try await Client.connected(to: port)
+        let client = try await StreamClient.connected(to: port)
         _ = await client.greet(1)
         client.send(frame: Self.packet(5, port: 6))
         #expect(await client.next() == FromRadioMessage.queueStatus(result: 33, packet: 5))
@@ -240,7 +167,7 @@ struct SharedRadioTests {
         let other = try Radio()
         defer { other.radio.stop() }
         let (second, there) = try share(other, bench) { $0.admins = NetworkRange.loopback }
-        let admin = try await Client.connected(to: there)
+        let admin = try await StreamClient.connected(to: there)
         _ = await admin.greet(1)
         admin.send(frame: Self.packet(8, port: 6))
         #expect(await admin.next() == FakeRadio.queueStatus(packet: 8))
@@ -279,14 +206,14 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench) { $0.silenceSeconds = 1 }
-        let first = try await Client.connected(to: port)
+        let first = try await StreamClient.connected(to: port)
         await first.greet(1)
         let silent = try await Self.clients(40, port)
         try await running.until { running.source.clientCount == SharedRadio.mostOfAddress }
         try await running.until { running.source.clientCount == 1 }
         radio.say(0..<3)
         #expect(await first.next(3).count == 3)
-        let next = try await Client.connected(to: port)
+        let next = try await StreamClient.connected(to: port)
         #expect(await next.greet(2).last == FakeRadio.complete(2))
         try await running.stop()
         withExtendedLifetime(silent) {}
@@ -296,7 +223,7 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)
-        var away: Client? = try await Client.connected(to: port)
+        var away: StreamClient? = try await StreamClient.connected(to: port)
         _ = await away?.greet(1)
         radio.say(0..<10)
         #expect(await away?.next(10).count == 10)
@@ -304,12 +231,12 @@ struct SharedRadioTests {
         try await running.until { running.source.clientCount == 0 }
         radio.say(10..<300)
         try await running.until { try bench.events().count >= 300 }
-        let back = try await Client.connected(to: port)
+        let back = try await StreamClient.connected(to: port)
         _ = await back.greet(2)
         #expect(await back.next(290) == (10..<300).map { FakeRadio.text($0) })
-        let silent = try await Client.connected(to: port)
+        let silent = try await StreamClient.connected(to: port)
         silent.send(frame: ToRadioMessage.wantConfig(3))
-        let babbling = try await Client.connected(to: port)
+        let babbling = try await StreamClient.connected(to: port)
         for _ in 0..<50 { babbling.send((0..<1_000).map { _ in UInt8.random(in: 0...255) }) }
         let many = try await Self.clients(80, port)
         radio.say(300..<4_000)
@@ -323,7 +250,7 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio(isAskedAll: true))
         defer { radio.radio.stop() }
         let (first, port) = try share(radio, bench)
-        var client: Client? = try await Client.connected(to: port)
+        var client: StreamClient? = try await StreamClient.connected(to: port)
         _ = await client?.greet(1)
         radio.say(0..<10)
         #expect(await client?.next(10).count == 10)
@@ -333,7 +260,7 @@ struct SharedRadioTests {
         try await first.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 20 }
         try await first.stop()
         let (second, there) = try share(radio, bench)
-        let back = try await Client.connected(to: there)
+        let back = try await StreamClient.connected(to: there)
         _ = await back.greet(2)
         radio.say(20..<30)
         #expect(await back.next(20) == (10..<30).map { FakeRadio.text($0) })
@@ -364,7 +291,7 @@ struct SharedRadioTests {
         let port = try TestBroker.freePort()
         let process = try start(["--share", "127.0.0.1:\(port)", "--share-allow", "127.0.0.0/8"])
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        let client = try await Client.connected(to: port)
+        let client = try await StreamClient.connected(to: port)
         #expect(await client.greet(5).last == FakeRadio.complete(5))
         radio.say(0..<20)
         #expect(await client.next(20) == (0..<20).map { FakeRadio.text($0) })
@@ -407,7 +334,7 @@ struct SharedRadioTests {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench) { $0.allowed = [] }
-        let client = try await Client.connected(to: port)
+        let client = try await StreamClient.connected(to: port)
         client.send(frame: ToRadioMessage.wantConfig(1))
         #expect(await client.next() == nil)
         try await running.stop()
