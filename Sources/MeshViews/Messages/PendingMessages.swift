@@ -193,7 +193,7 @@ struct PendingMessages: Sendable {
         var place = newest[UInt64(from) << 32 | UInt64(id)] ?? -1
         while place >= 0 {
             let entry = entries[Int(place)]
-            pending.insert(entry.firstSequence)
+            if hasStoredRows { pending.insert(entry.firstSequence) }
             if !entry.isRemoved {
                 let time = UInt32(truncatingIfNeeded: entry.sortKey.1)
                 found.append(Candidate(time: time, firstSequence: entry.firstSequence, entry: Int(place), rowKey: []))
