@@ -89,13 +89,12 @@ struct ConfigCheckCommand: ParsableCommand {
         commandName: "check", abstract: "Find mistakes in a configuration.",
         discussion: "  meshledger config check /etc/meshledger/mesh.yaml")
 
-    @Argument(help: "The configuration.", completion: .file()) var file: String
+    @Argument(help: "The configuration; - for standard input.", completion: .file()) var file: String
 
     func run() throws { Self.tell(try RunConfig(file: file), file) }
 
     static func tell(_ config: RunConfig, _ file: String) {
-        let sources = config.sources.count == 1 ? "1 source" : "\(config.sources.count) sources"
-        StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(sources)")
+        StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(config.sourcesText)")
     }
 }
 

@@ -26,11 +26,17 @@ struct RunConfig: Equatable {
     private static let keys = ["ledger", "log", "sources", "retention", "sealing", "backup"]
     private static let sizeLimit = 1 << 20
 
-    /// - Throws: `CommandError` with the line of the first mistake.
+    /// - Parameter file: `-` for standard input.
+    /// - Throws: `CommandError` with the mistakes and their lines: the first of each source and of each other part.
     init(file: String) throws {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: file))
+            data =
+                try file == "-"
+                ? FileHandle.standardInput.read(upToCount: Self.sizeLimit + 1) ?? Data()
+                : Data(contentsOf: URL(fileURLWithPath: file))
+        } catch CocoaError.fileReadUnknown where URL(fileURLWithPath: file).hasDirectoryPath {
+            throw CommandError(.noInput, "\(file) is a folder, not a configuration")
         } catch {
             throw LedgerError(ofFile: error) ?? error
         }
@@ -51,39 +57,70 @@ struct RunConfig: Equatable {
             throw CommandError(.badData, "\(file): it is empty; `meshledger config example` prints one that explains itself")
         }
         let map = try ConfigNode(root, keys: Self.keys, what: "a configuration", file: file)
-        ledger = try map.string("ledger")
-        if let log = try map.child("log", keys: ["format"], what: "log"), let text = try log.string("format") {
-            guard let format = LogFormat(rawValue: text) else { throw log.error("format", "format is text or json, not \(text)") }
-            logFormat = format
-        }
-        for node in try map.list("sources") {
-            let source = try SourceConfig(node, file: file)
-            guard !sources.contains(where: { $0.key == source.key }) else {
-                throw ConfigNode.error(file, node.mark?.line ?? 1, "the source \(source.key) is there already")
+        var mistakes: [CommandError] = []
+        func read(_ part: () throws -> Void) throws {
+            do {
+                try part()
+            } catch let mistake as CommandError {
+                mistakes.append(mistake)
             }
-            if let share = source.share, sources.contains(where: { $0.share?.host == share.host && $0.share?.port == share.port })
-            {
-                throw ConfigNode.error(
-                    file, node.mark?.line ?? 1, "another radio is shared at \(share.host):\(share.port) already")
-            }
-            sources.append(source)
         }
-        guard !sources.isEmpty else { throw map.error("sources", "it has no sources: there is nothing to run") }
-        if let node = try map.child("retention", keys: ["older-than", "larger-than"], what: "retention") {
-            retention = RetentionPolicy(
-                longestSeconds: try node.duration("older-than"), largestBytes: try node.size("larger-than"))
+        try read { ledger = try map.string("ledger") }
+        try read { try readLog(map) }
+        try read {
+            let nodes = try map.list("sources")
+            guard !nodes.isEmpty else { throw map.error("sources", "it has no sources: there is nothing to run") }
+            for node in nodes { try read { try add(try SourceConfig(node, file: file), at: node, of: file) } }
         }
-        if let node = try map.child("sealing", keys: ["automatic", "newest"], what: "sealing") {
-            let usual = SealingPolicy()
-            sealing = SealingPolicy(
-                hotEvents: try node.number("newest", in: 1_000...1_000_000_000) ?? usual.hotEvents,
-                isAutomatic: try node.bool("automatic") ?? usual.isAutomatic)
-        }
-        if let node = try map.child("backup", keys: ["to", "every"], what: "backup") {
-            guard let folder = try node.string("to") else { throw node.error(nil, "backup needs to: the folder of the backup") }
-            backup = Backup(folder: folder, everySeconds: try node.duration("every") ?? 86_400)
-        }
+        try read { try readRetention(map) }
+        try read { try readSealing(map) }
+        try read { try readBackup(map) }
+        guard mistakes.isEmpty else { throw CommandError(.badData, mistakes.map(\.message).joined(separator: "\n")) }
     }
+
+    private mutating func add(_ source: SourceConfig, at node: Node, of file: String) throws {
+        let line = node.mark?.line ?? 1
+        guard !sources.contains(where: { $0.key == source.key }) else {
+            throw ConfigNode.error(file, line, "the source \(source.key) is there already")
+        }
+        if let share = source.share, sources.contains(where: { $0.share?.host == share.host && $0.share?.port == share.port }) {
+            throw ConfigNode.error(file, line, "another radio is shared at \(share.host):\(share.port) already")
+        }
+        sources.append(source)
+    }
+
+    private mutating func readLog(_ map: ConfigNode) throws {
+        guard let log = try map.child("log", keys: ["format"], what: "log"), let text = try log.string("format") else { return }
+        guard let format = LogFormat(rawValue: text) else { throw log.error("format", "format is text or json, not \(text)") }
+        logFormat = format
+    }
+
+    private mutating func readRetention(_ map: ConfigNode) throws {
+        guard let node = try map.child("retention", keys: ["older-than", "larger-than"], what: "retention") else { return }
+        let policy = RetentionPolicy(
+            longestSeconds: try node.duration("older-than"), largestBytes: try node.size("larger-than"))
+        guard policy != RetentionPolicy() else {
+            throw node.error(nil, "retention needs older-than or larger-than; without retention, the ledger keeps its policy")
+        }
+        retention = policy
+    }
+
+    private mutating func readSealing(_ map: ConfigNode) throws {
+        guard let node = try map.child("sealing", keys: ["automatic", "newest"], what: "sealing") else { return }
+        let usual = SealingPolicy()
+        sealing = SealingPolicy(
+            hotEvents: try node.number("newest", in: 1_000...1_000_000_000) ?? usual.hotEvents,
+            isAutomatic: try node.bool("automatic") ?? usual.isAutomatic)
+    }
+
+    private mutating func readBackup(_ map: ConfigNode) throws {
+        guard let node = try map.child("backup", keys: ["to", "every"], what: "backup") else { return }
+        guard let folder = try node.string("to") else { throw node.error(nil, "backup needs to: the folder of the backup") }
+        backup = Backup(folder: folder, everySeconds: try node.duration("every") ?? 86_400)
+    }
+
+    /// `3 sources`.
+    var sourcesText: String { sources.count == 1 ? "1 source" : "\(sources.count) sources" }
 
     /// Whether a running process can apply the whole difference, which is so for sources and retention.
     func differsInSourcesOnly(from other: RunConfig) -> Bool {
@@ -94,6 +131,8 @@ struct RunConfig: Equatable {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
             ConfigNode.error(file, mark.line, "this is not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let names, let context):
+            ConfigNode.error(file, context.mark.line, "a key is there twice: \(names.sorted().joined(separator: ", "))")
         default: CommandError(.badData, "\(file): this is not YAML: \(error)")
         }
     }
@@ -272,7 +311,8 @@ extension SourceConfig.Kind {
         switch self {
         case .broker(let address, let broker): try broker.options(address).check()
         case .multicast(let options): try options.check()
-        case .radio, .file, .recording: break
+        case .radio(let address): try address.check()
+        case .file, .recording: break
         }
     }
 }

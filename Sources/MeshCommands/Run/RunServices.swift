@@ -14,7 +14,7 @@ struct SourceService: Service {
 
     func run() async throws {
         await sources.apply(config.sources)
-        manager.tell("READY=1", "STATUS=\(config.sources.count) sources")
+        manager.tell("READY=1", "STATUS=\(config.sourcesText)")
         try? await gracefulShutdown()  // if cancelled, it ends as well
         manager.tell("STOPPING=1")
         await sources.stop()
@@ -39,8 +39,8 @@ struct ReloadService: Service {
                 if !config.differsInSourcesOnly(from: began) {
                     logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }
-                logger.notice("\(file) was read again: \(config.sources.count) sources")
-                manager.tell("STATUS=\(config.sources.count) sources")
+                logger.notice("\(file) was read again: \(config.sourcesText)")
+                manager.tell("STATUS=\(config.sourcesText)")
             } catch {
                 let text = CommandError(known: error)?.message ?? "\(error)"
                 logger.error("\(text); everything continues as before")

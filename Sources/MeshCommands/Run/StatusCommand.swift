@@ -49,6 +49,7 @@ struct StatusCommand: AsyncParsableCommand {
             Column("rate", unit: "/s", shown: { String(format: "%.1f", $0.ratePerSecond) }) { .double($0.ratePerSecond) },
             Column("lag", unit: "s", shown: { String(format: "%.1f", $0.lagSeconds) }) { .double($0.lagSeconds) },
             Column("dropped") { .unsigned($0.droppedCount) },
+            Column("clients") { $0.clientCount.map { .unsigned(UInt64($0)) } ?? .null },
             Column("received", isDetail: true) { .unsigned($0.receivedCount) },
             Column("connections", isDetail: true) { .unsigned($0.connectionCount) },
             Column("skipped_bytes", isDetail: true) { .unsigned($0.skippedBytes) },

@@ -77,7 +77,11 @@ public final class FileFollow: LiveSource {
         let url = URL(fileURLWithPath: path)
         let folder = url.deletingLastPathComponent().path
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // none in a folder that cannot be read
-        for name in names.sorted() where name.hasPrefix(url.lastPathComponent + ".") {
+        // mesh.log.1, mesh.log.2.gz, mesh.log-20261126, mesh-20261126.log
+        let stems = [
+            url.lastPathComponent + ".", url.lastPathComponent + "-", url.deletingPathExtension().lastPathComponent + "-",
+        ]
+        for name in names.sorted() where stems.contains(where: name.hasPrefix) {
             let rotated = folder + "/" + name
             let begun = try? await FileImport(rotated, into: target, options: options).isBegun()  // nil: another kind of file
             guard begun == true, let file = try FollowedFile(rotated) else { continue }

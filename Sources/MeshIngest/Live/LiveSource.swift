@@ -58,6 +58,8 @@ public struct SourceStatus: Sendable, Equatable, Codable {
     public var lastArrival: Timestamp?
     public var lastError: String?
     public var lastErrorTime: Timestamp?
+    /// How many clients share it; nil if it is not a shared radio.
+    public var clientCount: Int?
 
     public init(name: String) { self.name = name }
 }

@@ -64,7 +64,11 @@ final class ProxyClient: Sendable {
     private func read(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) async throws {
         var framer = StreamFramer()
         for try await chunk in inbound {
-            for piece in framer.feed(Array(chunk.readableBytesView)) where piece.kind == .frame {
+            for piece in framer.feed(Array(chunk.readableBytesView)) {
+                guard piece.kind == .frame else {
+                    tellSkipped(piece.bytes)
+                    continue
+                }
                 let message = ClientMessage(piece.bytes, from: radio.memory.number)
                 if message != .other { state.withLock { $0.hasAsked = true } }
                 switch message {
@@ -82,6 +86,13 @@ final class ProxyClient: Sendable {
             }
         }
         throw Left()
+    }
+
+    private func tellSkipped(_ bytes: [UInt8]) {
+        if bytes.allSatisfy({ $0 == StreamFrame.wakeUp[0] }) { return }
+        radio.tellRefusal(
+            "\(bytes.count) bytes from the client \(address) were ignored: they are no frame, which has at most \(StreamFramer.lengthLimit) bytes"
+        )
     }
 
     /// Answers as a radio does that may not be administered.

@@ -63,6 +63,8 @@ public final class SharedRadio: LiveSource {
         var away = ClientPlaces()
         var saved: [UInt8] = []
         var source: SourceID?
+        /// Why clients cannot connect.
+        var listenFailure: (text: String, time: Timestamp)?
         /// When a refusal was told, and how many were not told since.
         var refusals: (told: ContinuousClock.Instant, untold: Int)?
     }
@@ -74,7 +76,13 @@ public final class SharedRadio: LiveSource {
     }
 
     public var name: String { radio.name }
-    public var status: SourceStatus { radio.status }
+    public var status: SourceStatus {
+        var status = radio.status
+        let (count, failure) = state.withLock { ($0.clients.count, $0.listenFailure) }
+        status.clientCount = count
+        if let failure { (status.lastError, status.lastErrorTime) = (failure.text, failure.time) }
+        return status
+    }
     var memory: RadioMemory { radio.memory }
     var outbox: RadioOutbox { radio.outbox }
     /// Rises with each append and each answer to a client.
@@ -145,11 +153,11 @@ public final class SharedRadio: LiveSource {
                 try await serve()
             } catch {
                 if Task.isCancelled { return }
-                let reason = (error as? IOError).map { errorText($0.errnoCode) } ?? "\(error)"
+                let reason = networkErrorText(error)
                 let wait_s = backoff.take()
-                radio.board.tell(
-                    "clients cannot connect to \(options.host):\(options.port) (\(reason)); trying again in \(Int(wait_s + 0.5)) s"
-                )
+                let text = "clients cannot connect to \(options.host):\(options.port) (\(reason))"
+                state.withLock { $0.listenFailure = (text, .now) }
+                radio.board.tell("\(text); trying again in \(Int(wait_s + 0.5)) s")
                 try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
             }
         }
@@ -164,6 +172,7 @@ public final class SharedRadio: LiveSource {
             .bind(host: options.host, port: Int(options.port)) { channel in
                 channel.eventLoop.makeCompletedFuture { try RadioChannel.Channel(wrappingChannelSynchronously: channel) }
             }
+        state.withLock { $0.listenFailure = nil }
         radio.board.tell("\(name) is shared at \(options.host):\(options.port)")
         try await server.executeThenClose { clients in
             try await withThrowingDiscardingTaskGroup { group in

@@ -30,6 +30,13 @@ public enum RadioAddress: Sendable, Hashable {
         self = .tcp(host: String(host), port: port)
     }
 
+    /// Checks what can be checked without connecting; a device may be plugged in later.
+    ///
+    /// - Throws: `IngestError` (`wrongFormat`) for a path that is not a serial port
+    package func check() throws(IngestError) {
+        if case .serial(let path, _) = self { try SerialPort.check(path) }
+    }
+
     /// The name of its source in the log.
     public var text: String {
         switch self {

@@ -13,8 +13,8 @@ struct RadioSession {
     let memory: RadioMemory
     let outbox: RadioOutbox
     let found: @Sendable (SecretMask.Findings) -> Void
-    /// Whether the radio has sent anything.
-    private(set) var hasHeard = false
+    /// How long the connection lasted, if the radio has sent a frame.
+    private(set) var heard_s: Double?
 
     init(
         store: LiveStore, options: RadioOptions, handshake: RadioHandshake, isSerial: Bool, memory: RadioMemory,
@@ -42,10 +42,11 @@ struct RadioSession {
             return RadioFailure(
                 error: IngestError(
                     .unreachable, subject: subject, reason: "no connection; is the radio on, and is this its address?",
-                    cause: Self.text(error)))
+                    cause: networkErrorText(error)))
         }
         store.board.connected()
-        store.board.enter(.replaying, "connected to \(subject)")
+        store.board.tell("connected to \(subject)")
+        let connected = ContinuousClock.now
         let life = RadioLife(limit: options.missedHeartbeats)
         let pump = RadioPump(
             store: store, life: life, handshake: Mutex(handshake), memory: memory, outbox: outbox, found: found,
@@ -59,19 +60,20 @@ struct RadioSession {
             end = error
         }
         handshake = pump.handshake.withLock { $0 }
-        hasHeard = pump.isHeard.load(ordering: .relaxed)
+        if pump.isHeard.load(ordering: .relaxed) { heard_s = connected.duration(to: .now) / .seconds(1) }
         if Task.isCancelled { return nil }
-        return Self.failure(end, subject, options)
+        return failure(end, subject)
     }
 
-    private static func failure(_ end: (any Error)?, _ subject: String, _ options: RadioOptions) -> RadioFailure? {
+    private func failure(_ end: (any Error)?, _ subject: String) -> RadioFailure? {
         let reason =
             switch (end as? End, end) {
             case (.refusedByStore, _): nil as String?
             case (.silent, _):
                 "the radio did not answer for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
+                    + (heard_s == nil && store.board.status.skippedBytes > 0 ? "; what it sends is no radio's stream" : "")
             case (.closed, _), (nil, nil): "the radio has closed the connection; another client may have taken it"
-            case (nil, let other?): "the connection was lost (\(text(other)))"
+            case (nil, let other?): "the connection was lost (\(networkErrorText(other)))"
             }
         return reason.map { RadioFailure(error: IngestError(.unreachable, subject: subject, reason: $0)) }
     }
@@ -113,7 +115,7 @@ struct RadioSession {
             // While the ledger has no space, the radio is not read, so it cannot be called silent.
             pump.life.hold()
             guard await pump.store.buffer.put(records) else { throw End.refusedByStore }
-            pump.life.sign()
+            pump.life.goOn()
         }
         if !Task.isCancelled { throw End.closed }
     }
@@ -121,11 +123,6 @@ struct RadioSession {
     private static func send(_ message: [UInt8], _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
         guard let frame = StreamFrame.around(message) else { return }
         try await outbound.write(ByteBuffer(bytes: frame))
-    }
-
-    private static func text(_ error: any Error) -> String {
-        if let error = error as? IOError { return errorText(error.errnoCode) }
-        return "\(error)"
     }
 }
 
@@ -159,7 +156,8 @@ final class RadioPump: Sendable {
                 skipped += piece.bytes.count
                 return
             }
-            isHeard.store(true, ordering: .relaxed)
+            life.sign()
+            if !isHeard.exchange(true, ordering: .relaxed) { store.board.enter(.replaying, "\(store.name) answers") }
             let kind = FromRadioGlance(piece.bytes).kind
             memory.take(kind, piece.bytes)
             if case .queueStatus(_, let free, let packet) = kind { outbox.status(free: free, packet: packet, frame: piece.bytes) }
@@ -180,6 +178,7 @@ final class RadioPump: Sendable {
         unsafe chunk.withUnsafeReadableBytes { bytes in
             unsafe framer.feed(bytes.bytes) { take($0) }
         }
+        if framer.isInFrame { life.sign() }
         if skipped > 0 { store.board.skipped(skipped) }
         if !records.isEmpty { store.board.received(records.count) }
         return (records, questions)
@@ -198,11 +197,13 @@ final class RadioLife: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Called when it has sent something.
-    func sign() { state.withLock { $0 = State() } }
+    /// Called when it has sent a frame, or a part of one.
+    func sign() { state.withLock { $0.missed = 0 } }
 
-    /// Called while it is not read, when nothing can be heard from it.
+    /// Called before a time in which it is not read, so that nothing can be heard from it.
     func hold() { state.withLock { $0.isHeld = true } }
+
+    func goOn() { state.withLock { $0.isHeld = false } }
 
     /// - Returns: false if too many heartbeats had no answer.
     func beat() -> Bool {

@@ -62,8 +62,8 @@ public final class RadioSource: LiveSource {
                 let failure = await session.run(at: address)
                 handshake = session.handshake
                 guard let failure, !Task.isCancelled else { break }
-                if session.hasHeard {
-                    backoff.reset()
+                if let heard_s = session.heard_s {
+                    backoff.lasted(heard_s)
                     await store.flushAfterLoss()
                 }
                 if failure.needsPerson { throw failure.error }

@@ -19,10 +19,7 @@ enum SerialPort {
     }
 
     private static func configure(_ descriptor: Int32, _ path: String, raisesDTR: Bool) throws(IngestError) {
-        guard isatty(descriptor) == 1 else {
-            throw IngestError(
-                .wrongFormat, subject: path, reason: "this is not a serial port; radios on USB are in /dev/serial/by-id")
-        }
+        guard isatty(descriptor) == 1 else { throw noPort(path) }
         // TIOCEXCL does not stop the superuser; the lock then still keeps two instances of this program apart.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw IngestError(.busy, subject: path, reason: "another program uses this port; a radio has one client at a time")
@@ -39,6 +36,17 @@ enum SerialPort {
         var lines = Int32(TIOCM_DTR)
         // A pseudo-terminal has no such lines, nor do some adapters.
         _ = unsafe ioctl(descriptor, UInt(raisesDTR ? TIOCMBIS : TIOCMBIC), &lines)
+    }
+
+    /// - Throws: `IngestError` if something else than a device is at the path
+    static func check(_ path: String) throws(IngestError) {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT != S_IFCHR else { return }
+        throw noPort(path)
+    }
+
+    private static func noPort(_ path: String) -> IngestError {
+        IngestError(.wrongFormat, subject: path, reason: "this is not a serial port; radios on USB are in /dev/serial/by-id")
     }
 
     private static func failure(_ path: String, _ what: String, _ code: Int32) -> IngestError {

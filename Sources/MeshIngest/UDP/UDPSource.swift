@@ -71,7 +71,7 @@ public final class UDPSource: LiveSource {
                 } catch {
                     if Task.isCancelled { break }
                     let wait_s = backoff.take()
-                    let reason = (error as? IOError).map { errorText($0.errnoCode) } ?? "\(error)"
+                    let reason = networkErrorText(error)
                     board.fail("UDP port \(options.port) cannot be opened (\(reason))", retrySeconds: wait_s)
                     try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
                 }

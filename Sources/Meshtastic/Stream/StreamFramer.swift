@@ -29,6 +29,9 @@ public struct StreamFramer: Sendable {
     /// - Parameter offset: the position in the stream of the first byte to be fed: a resumed reader's `reportedOffset`.
     public init(offset: Int = 0) { self.offset = offset }
 
+    /// Whether it has the beginning of a frame, whose other bytes are to come.
+    package var isInFrame: Bool { pending.count - looseCount >= Self.headerLength }
+
     /// All bytes of the stream before this offset were reported; resume here.
     public var reportedOffset: Int { offset }
 

@@ -70,11 +70,25 @@ struct ConfigTests {
         ("sources:\n  - tcp: a\nsealing:\n  newest: 5", "mesh.yaml:4: newest is a number from 1000 to"),
         ("log: {}", "it has no sources"), ("", "it is empty"), ("sources: [", "this is not YAML"),
         ("- 1", "a configuration needs keys"),
+        ("sources:\n  - tcp: a\nsources:\n  - tcp: b", "mesh.yaml:1: a key is there twice: sources"),
+        ("sources:\n  - serial: /etc/passwd", "mesh.yaml:2: this is not a serial port"),
+        ("sources:\n  - tcp: a\nretention: {}", "mesh.yaml:3: retention needs older-than or larger-than"),
         ("sources:\n  - tcp: a\nbackup:\n  every: 1d", "mesh.yaml:4: backup needs to"),
         ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
     ])
     func `a mistake is told with its line and what is meant`(_ text: String, _ told: String) {
         #expect(message(text).contains(told), "\(message(text))")
+    }
+
+    @Test func `the mistakes of all sources and parts are named at once`() {
+        let text = "log:\n  format: xml\nsources:\n  - tpc: a\n  - tcp: b\n  - mqtt: http://c\nbackup:\n  every: 1d\n"
+        let lines = message(text).split(separator: "\n").compactMap { $0.split(separator: ":").dropFirst().first }
+        #expect(lines == ["2", "4", "6", "8"])
+    }
+
+    @Test func `a folder is no configuration`() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: CommandError.self) { try RunConfig(file: folder.path) }
     }
 
     @Test func `the unit passes the system's own check, and is exposed little`() throws {

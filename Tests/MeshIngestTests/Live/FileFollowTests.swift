@@ -47,6 +47,25 @@ struct FileFollowTests {
         #expect(try bench.log.sources().map(\.name) == ["file:mesh.base64"])
     }
 
+    @Test(arguments: ["mesh.base64.1", "mesh.base64-20261126", "mesh-20261126.base64", "mesh.base64.2.gz"])
+    func `what a file still held that was rotated while nobody followed it is read, compressed or not`(_ rotated: String)
+        async throws
+    {
+        let bench = try ImportBench()
+        let plain = rotated.replacing(".gz", with: "")
+        try bench.write(MadeEnvelope.lines(0..<20), to: "mesh.base64")
+        let first = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
+        try await first.until { try bench.events().count == 20 }
+        try await first.stop()
+        try bench.grow("mesh.base64", by: MadeEnvelope.lines(20..<25))
+        try move(bench, "mesh.base64", plain)
+        if plain != rotated { _ = try FinishedProcess(URL(fileURLWithPath: "/bin/gzip"), [bench.path(plain)]) }
+        try bench.write(MadeEnvelope.lines(25..<30), to: "mesh.base64")
+        let second = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
+        try await second.until { try bench.events().count == 30 }
+        try await second.stop()
+    }
+
     @Test func `what is no file, or of no known format, ends it`() async throws {
         let bench = try ImportBench()
         await #expect(throws: IngestError.self) { try await FileFollow(bench.folder.path, into: bench.target).run() }

@@ -72,7 +72,9 @@ struct LiveBufferTests {
         for (wait, middle) in zip(waits, [1.0, 2, 4, 8, 16, 32, 60, 60, 60, 60]) {
             #expect(wait >= middle * 0.8 && wait <= min(middle * 1.2, 60))
         }
-        backoff.reset()
+        backoff.lasted(5)
+        #expect(backoff.take() >= 48, "a peer that hangs up at once")
+        backoff.lasted(60)
         #expect(backoff.take() <= 1.2)
     }
 }

@@ -95,6 +95,35 @@ struct RadioSourceTests {
         try await running.stop()
     }
 
+    @Test func `a peer that is no radio is left, however much it sends, and never counts as one`() async throws {
+        let bench = try ImportBench()
+        let radio = try FakeRadio { line, _ in while line.send(Array("HTTP/1.1 400 Bad Request\r\n".utf8)) { usleep(2_000) } }
+        defer { radio.stop() }
+        let states = Mutex<Set<SourceState>>([])
+        let source = RadioSource(.tcp(host: "127.0.0.1", port: radio.port), into: bench.target, options: Self.quick) {
+            status, _ in
+            _ = states.withLock { $0.insert(status.state) }
+        }
+        let running = RunningSource(source)
+        try await running.until { radio.clients.all == 3 }
+        try await running.stop()
+        #expect(source.status.lastError?.contains("what it sends is no radio's stream") == true)
+        #expect(states.withLock { $0 } == [.connecting, .waiting, .stopped])
+        #expect(try bench.events().isEmpty)
+    }
+
+    @Test func `a host without a name or a listener is said in plain words`() async throws {
+        let bench = try ImportBench()
+        for (host, reason) in [("no-such-host.invalid", "no-such-host.invalid"), ("127.0.0.1", "Connection refused")] {
+            let running = RunningSource(
+                RadioSource(.tcp(host: host, port: try TestBroker.freePort()), into: bench.target, options: Self.quick))
+            try await running.until { running.source.status.lastError != nil }
+            try await running.stop()
+            let error = running.source.status.lastError ?? ""
+            #expect(error.contains(reason) && !error.contains("Error") && !error.contains("Failure"), "\(error)")
+        }
+    }
+
     @Test func `frames are found in console text, garbage and single bytes; one that a loss cuts is not stored`() async throws {
         let bench = try ImportBench()
         let radio = try FakeRadio { line, number in

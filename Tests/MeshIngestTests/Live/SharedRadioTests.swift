@@ -74,11 +74,12 @@ struct SharedRadioTests {
     }
 
     private func share(
-        _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in }
+        _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in },
+        lines: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> (running: RunningSource<SharedRadio>, port: UInt16) {
         var options = ShareOptions(port: try TestBroker.freePort())
         change(&options)
-        let source = RadioSource(.tcp(host: "127.0.0.1", port: radio.radio.port), into: bench.target)
+        let source = RadioSource(.tcp(host: "127.0.0.1", port: radio.radio.port), into: bench.target) { _, line in lines(line) }
         return (RunningSource(SharedRadio(source, options, log: bench.log)), options.port)
     }
 
@@ -217,6 +218,21 @@ struct SharedRadioTests {
         #expect(await next.greet(2).last == FakeRadio.complete(2))
         try await running.stop()
         withExtendedLifetime(silent) {}
+    }
+
+    @Test func `a message that is too long for a frame is not ignored without a word`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let lines = Mutex<[String]>([])
+        let (running, port) = try share(radio, bench, lines: { line in lines.withLock { $0.append(line) } })
+        let client = try await StreamClient.connected(to: port)
+        client.send(StreamFrame.wakeUp)
+        await client.greet(1)
+        #expect(running.source.status.clientCount == 1)
+        #expect(!lines.withLock { $0 }.contains { $0.contains("were ignored") })
+        client.send([0x94, 0xc3, 0x02, 0x58] + [UInt8](repeating: 7, count: 1_200))
+        try await running.until { lines.withLock { $0 }.contains { $0.contains("were ignored") } }
+        try await running.stop()
     }
 
     @Test func `a client that was away gets what it missed, and those that babble, or never read, harm nobody`() async throws {
