@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import MeshLedger
 import Synchronization
 import TestKit
 import Testing
@@ -68,6 +69,38 @@ struct EraseBesideReaders {
         let names = try FileManager.default.contentsOfDirectory(atPath: tool.ledger)
         #expect(!names.contains { $0.hasPrefix("views-removed") })
         #expect(try FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/log").count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `18.13: no view seems to belong to another log while an erasure is going on`()
+        async throws
+    {
+        // The last event is of a node that is erased, so that its checksum, which is each view's checkpoint, changes.
+        let tool = try Tool(holding: Self.nodes.map { Line.text(Self.secret($0), from: $0) })
+        try tool.run("nodes")
+        var options = LedgerOptions()
+        options.access = .readOnly
+        let ledger = try await Ledger.open(at: tool.ledger, options: options)
+        let isDone = Atomic<Bool>(false)
+        DispatchQueue.global().async {
+            defer { isDone.store(true, ordering: .relaxed) }
+            for node in Self.nodes.reversed() {
+                #expect(throws: Never.self) {
+                    let ended = try tool.run("erase", "--node", "!" + String(node, radix: 16), "--yes")
+                    #expect(ended.status == 0, "\(ended.errors)")
+                }
+            }
+        }
+        var checks = 0
+        while !isDone.load(ordering: .relaxed) {
+            do throws(LedgerError) {
+                #expect(try ledger.viewsBeyondLog() == [])
+                checks += 1
+            } catch {
+                #expect(error.code == .notBuilt || error.code == .beingBuilt, "\(error)")
+            }
+        }
+        #expect(checks > 100)
+        try await ledger.close()
     }
 
     @Test func `18.4: a view whose file is missing is made again, and events do not depend on it`() throws {
