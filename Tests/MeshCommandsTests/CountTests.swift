@@ -110,6 +110,24 @@ struct CountTests {
         #expect(whole.count == 1 && whole.first?["count"] as? Int == all.count)
     }
 
+    @Test func `each name occurs once, and a column of the rows keeps its own`() throws {
+        let tool = try simulated()
+        for (list, heading) in [
+            ("view links --count-by count", "count,rows"), ("positions --bucket 1h --count-by time", "bucket,time,count"),
+            ("positions --bucket 1h --mean snr --mean SNR --min snr", "time,count,mean_snr,min_snr"),
+            ("packets --count-by hour,node,hour,from", "hour,from,count"), ("nodes --columns node,name,node", "node,long_name"),
+            ("export nodes --columns node,node", "node"), ("sql SELECT+1+AS+a,+2+AS+a", "a,a_2"),
+        ] {
+            let words = list.split(separator: " ").map { String($0).replacing("+", with: " ") }
+            #expect(try tool.start(words + ["--format", "csv"]).wait().lines.first?[...] == heading[...], "\(list)")
+            for row in try rows(tool, words) { #expect(row.count == heading.split(separator: ",").count, "\(list)") }
+        }
+        let links = try rows(tool, ["view", "links"]).map { text($0["count"]) }
+        let groups = try rows(tool, ["view", "links", "--count-by", "count"])
+        let found = groups.map { (text($0["count"]), $0["rows"] as? Int ?? 0) }
+        #expect(Dictionary(uniqueKeysWithValues: found) == counted(links))
+    }
+
     @Test func `everyday questions are short commands that help shows`() throws {
         let tool = try simulated()
         for (noun, example) in [

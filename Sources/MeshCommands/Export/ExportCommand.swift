@@ -341,6 +341,6 @@ extension Array {
             let wanted = GenericCell.plain(String(name).replacing(" ", with: ""))
             if let column = first(where: { GenericCell.plain($0.schema.name) == wanted }) { return column }
             throw CommandError(.usage, "there is no column \(name); there are \(map(\.schema.name).joined(separator: ", "))")
-        }
+        }.once { [$0.schema.name] }
     }
 }

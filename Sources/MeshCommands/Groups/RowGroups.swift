@@ -61,15 +61,18 @@ final class RowGroups<Row> {
     /// - Parameter zone: by whose clock spans of time begin.
     init(_ options: GroupOptions, _ columns: [Column<Row>], time: String? = nil, zone: TableZone = .utc) throws {
         let time = time.flatMap { name in columns.first { $0.name == name } } ?? columns.time()
-        keys = try options.keys.map { key in
+        let keys = try options.keys.map { key in
             switch key {
             case .column(let name):
                 let column = try columns.named(name)
                 return Key(name: column.name, span: nil, value: column.value)
             case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, time, zone))
             }
+        }.once { [$0.name, $0.span == nil ? "" : "span"] }
+        self.keys = keys
+        measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }.once {
+            [$0.kind.rawValue, $0.column.name]
         }
-        measures = try options.measures.map { ($0.kind, try columns.named($0.column)) }
         self.columnsOfRows = columns
         self.zone = zone
         names = Set(keys.map { $0.span != nil ? time?.name ?? "" : $0.name } + measures.map(\.column.name))
@@ -146,14 +149,30 @@ final class RowGroups<Row> {
         }
     }
 
+    /// A column of the rows keeps its name; what is computed gets another one where its own is taken.
     var columns: [Column<RowGroup>] {
-        keys.enumerated().map { index, key in Column(key.name, canCut: key.span == nil) { $0.keys[index] } }
-            + [Column("count") { .unsigned($0.count) }]
+        var names = UniqueNames()
+        for key in keys where key.span == nil { _ = names.unique(key.name) }
+        func free(_ name: String, else other: String? = nil) -> String {
+            names.unique(other.flatMap { names.contains(name) ? $0 : nil } ?? name)
+        }
+        return keys.enumerated().map { index, key in
+            Column(key.span == nil ? key.name : free(key.name, else: "bucket"), canCut: key.span == nil) { $0.keys[index] }
+        } + [Column(free("count", else: "rows")) { .unsigned($0.count) }]
             + measures.enumerated().map { index, measure in
-                Column("\(measure.kind)_\(measure.column.name)", shown: { $0.measures[index].value(measure.kind).rounded(2) }) {
+                let name = free("\(measure.kind)_\(measure.column.name)")
+                return Column(name, shown: { $0.measures[index].value(measure.kind).rounded(2) }) {
                     $0.measures[index].value(measure.kind)
                 }
             }
+    }
+}
+
+extension Array {
+    /// Without those that were there before.
+    func once(_ key: (Element) -> [String]) -> [Element] {
+        var known: Set<[String]> = []
+        return filter { known.insert(key($0)).inserted }
     }
 }
 
@@ -180,7 +199,7 @@ extension Array {
             var column = try named(String(name))
             column.isDetail = false
             return column
-        }
+        }.once { [$0.name] }
     }
 
     /// When a row was made or heard.

@@ -98,7 +98,7 @@ final class SQLRun {
         var writer: RowWriter<[SQLValue]>?
         try connection.run(text, values) { columns in
             writer = RowWriter(
-                Self.columns(columns.map(\.name)), format: format.ofRows ?? .table, output: try target(),
+                Self.columns(columns.map(\.name), format), format: format.ofRows ?? .table, output: try target(),
                 style: TableStyle(isWide: options.wide))
         } row: { row in
             writer?.write(row)
@@ -140,8 +140,12 @@ final class SQLRun {
         }
     }
 
-    private static func columns(_ names: [String]) -> [Column<[SQLValue]>] {
-        names.enumerated().map { place, name in Column(name, heading: name, canCut: true) { CellValue($0[place]) } }
+    /// People see the names of the statement; for programs each occurs once, as in Arrow and Parquet.
+    private static func columns(_ names: [String], _ format: SQLFormat) -> [Column<[SQLValue]>] {
+        var unique = UniqueNames()
+        return names.enumerated().map { place, name in
+            Column(format == .table ? name : unique.unique(name), heading: name, canCut: true) { CellValue($0[place]) }
+        }
     }
 }
 

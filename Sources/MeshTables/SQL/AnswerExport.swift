@@ -51,10 +51,12 @@ package final class AnswerExport {
 }
 
 /// Column names that are unique in SQL.
-struct UniqueNames {
+package struct UniqueNames {
     private var taken: Set<String> = []
 
-    mutating func unique(_ wanted: String) -> String {
+    package init() {}
+
+    package mutating func unique(_ wanted: String) -> String {
         // SQL ignores the case of names.
         var (number, name) = (1, wanted)
         while !taken.insert(name.lowercased()).inserted {
@@ -64,7 +66,7 @@ struct UniqueNames {
         return name
     }
 
-    func contains(_ name: String) -> Bool { taken.contains(name.lowercased()) }
+    package func contains(_ name: String) -> Bool { taken.contains(name.lowercased()) }
 }
 
 /// The values of one column of an answer.
