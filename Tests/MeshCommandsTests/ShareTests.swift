@@ -221,6 +221,21 @@ struct ShareTests {
         #expect(times.count == both.count && times == times.sorted(by: >))
         #expect(both.count { ($0["ledger"] as? String) == b } == second.count)
         #expect(try objects("a", "--also", b, "--limit", "3").count == 3)
+        // Columns are those of one ledger, each row with the names of its own.
+        let messages = ["view", "messages", "--format", "csv"]
+        func lines(_ ledger: String, _ more: String...) throws -> [Substring] {
+            let outcome = try tool.start(messages + more, environment: ["MESHLEDGER": tool.folder.path + "/" + ledger]).wait()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.lines
+        }
+        let (here, there) = (try lines("a"), try lines("b"))
+        let union = try lines("a", "--also", b)
+        #expect(union.first?[...] == "ledger,\(here[0])"[...] && union.count == here.count + there.count - 1)
+        #expect(union.filter { $0.hasPrefix(b + ",") }.map { $0.dropFirst(b.count + 1) } == Array(there.dropFirst()))
+        let name = try #require(try lines("b", "--columns", "from_name").dropFirst().first { !$0.isEmpty })
+        let named = ["--where", "from_name=\(name)"]
+        #expect(try lines("a", "--also", b, named[0], named[1]).count >= lines("b", named[0], named[1]).count)
+        #expect(try lines("a", "--also", b, "--columns", "ledger,id")[0] == "ledger,id")
         let wrong = try run(tool, in: "a", "view", "positions", "--also", tool.folder.path + "/none")
         #expect(wrong.status == 66, "\(wrong)")
     }

@@ -23,6 +23,17 @@ final class RowTests<Row> {
         self.columns = tests.map(\.column.name)
     }
 
+    private init(_ tests: [(column: Column<Row>, condition: RowCondition, value: String)]) {
+        self.tests = tests
+        columns = tests.map(\.column.name)
+    }
+
+    /// The same tests of another ledger's rows.
+    /// - Parameter columns: as that ledger has them.
+    func with(_ columns: [Column<Row>]) -> RowTests {
+        RowTests(tests.map { test in (columns.first { $0.name == test.column.name } ?? test.column, test.condition, test.value) })
+    }
+
     /// The value as the column prints it.
     private static func value(_ condition: RowCondition, _ column: Column<Row>, _ ledger: Ledger) throws -> String {
         if condition.isAboutNames {

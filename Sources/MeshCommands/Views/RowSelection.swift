@@ -15,8 +15,19 @@ struct RowSelection: ParsableArguments {
 
     /// Tests rows by what commands show of them, so that a condition means the same in `view` as in lists and exports.
     func tests<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger) throws -> RowTests<Row> {
+        try RowTests(conditions, columns(rows, in: ledger), in: ledger)
+    }
+
+    /// The same for the rows of each of several ledgers. Nodes that conditions name are those of the first one.
+    func tests<Row: QueryRow>(_ rows: Row.Type, in ledgers: [Ledger]) throws -> [RowTests<Row>] {
+        guard let ledger = ledgers.first else { return [] }
+        let first = try tests(rows, in: ledger)
+        return [first] + (try ledgers.dropFirst().map { first.with(try columns(rows, in: $0)) })
+    }
+
+    private func columns<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger) throws -> [Column<Row>] {
         let named = try GenericCell.furtherColumns(rows, in: ledger, named: conditions.map(\.column))
-        return try RowTests(conditions, GenericCell.allColumns(rows, in: ledger) + named, in: ledger)
+        return try GenericCell.allColumns(rows, in: ledger) + named
     }
 
     /// What the store can choose by: it finds at least the rows that pass the tests.

@@ -59,25 +59,31 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
 
     private func write<Row: QueryRow>(_ rows: Row.Type, _ ledgers: [Ledger]) throws {
         guard let ledger = ledgers.first else { return }
-        // For several ledgers, only the row's own columns.
-        let columns =
-            raw || !also.isEmpty
-            ? GenericCell.columns(rows, isRaw: raw)
-            : try GenericCell.allColumns(rows, in: ledger)
-                + GenericCell.furtherColumns(rows, in: ledger, named: options.mentioned)
+        let columnsOfEach = try ledgers.map { try allColumns(rows, in: $0) }
+        let columns = columnsOfEach[0]
         let time = Self.time(of: rows, columns)
         let conditions = try options.conditions + conditionsOfTime(time?.name)
         let selection = RowSelection(conditions, relations)
-        let tests = try selection.tests(rows, in: ledger)
+        let testsOfEach = try selection.tests(rows, in: ledgers)
         var descriptor = try selection.descriptor(rows, in: ledger)
         descriptor.includesArchived = archived
         var options = options
         options.chosen.conditions = []
         if !options.groups.isGiven { sort(&descriptor, &options, by: time?.name) }
         typealias Found = LedgerUnion.Found<Row>
+        func place(_ found: Found) -> Int { ledgers.firstIndex { $0 === found.ledger } ?? 0 }
         let origin = Column<Found>("ledger", canCut: true) { .text($0.ledger.path) }
         if !also.isEmpty, let names = options.columns { options.columns = "\(origin.name),\(names)" }
-        let all = (also.isEmpty ? [] : [origin]) + columns.map { $0.of { (found: Found) in found.row } }
+        let all =
+            (also.isEmpty ? [] : [origin])
+            + columns.indices.map { index in
+                var column = columns[index].of { (found: Found) in found.row }
+                guard ledgers.count > 1 else { return column }
+                // Names differ from ledger to ledger.
+                column.value = { columnsOfEach[place($0)][index].value($0.row) }
+                if column.shown != nil { column.shown = { columnsOfEach[place($0)][index].shown?($0.row) } }
+                return column
+            }
         try ListRequest(ledger: ledger, options: options).writeWhileWanted(all, emptyNote: "no rows", time: time?.name) {
             query, body in
             var (skips, left) = (0, Int.max)
@@ -87,6 +93,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                 (skips, left) = (query.offset, query.limit)
             }
             try Self.visit(descriptor, ledgers) { found in
+                let tests = testsOfEach[place(found)]
                 guard tests.hold(found.row) else { return tests.fault == nil }
                 if skips > 0 {
                     skips -= 1
@@ -95,8 +102,15 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                 left -= 1
                 return left >= 0 && body(found) && left > 0
             }
-            try tests.check()
+            try testsOfEach.forEach { try $0.check() }
         }
+    }
+
+    private func allColumns<Row: QueryRow>(_ rows: Row.Type, in ledger: Ledger) throws -> [Column<Row>] {
+        raw
+            ? GenericCell.columns(rows, isRaw: true)
+            : try GenericCell.allColumns(rows, in: ledger)
+                + GenericCell.furtherColumns(rows, in: ledger, named: options.mentioned)
     }
 
     /// Passes rows to `body` until it returns false; those of one ledger are read in batches.
