@@ -50,6 +50,28 @@ struct ViewRows {
             try tool.run("view", "nodes", "--columns", "number,long_name", "--format", "csv").lines.first == "number,long_name")
     }
 
+    @Test func `the columns are the same whatever rows are chosen or sorted by`() throws {
+        let tool = try tool()
+        func headings(_ outcome: Tool.Outcome) -> [String] {
+            (outcome.lines.first ?? "").split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        for (view, conditions) in [
+            ("nodes", ["--where number=!10000001", "--where latitude>1", "--sort voltage", "--sort last_heard --reverse"]),
+            ("telemetry", ["--where battery_level>1", "--sort battery_level"]),
+        ] {
+            for format in ["csv", "table"] {
+                let all = headings(try tool.run("view", view, "--format", format))
+                for condition in conditions {
+                    let words = condition.split(separator: " ").map(String.init)
+                    let found = try tool.start(["view", view, "--format", format] + words).wait()
+                    #expect(found.status == 0 && headings(found) == all, "\(view) \(condition)")
+                }
+            }
+        }
+        let named = try tool.run("view", "nodes", "--where", "latitude>1", "--columns", "node,latitude", "--format", "csv")
+        #expect(named.lines == ["node,latitude", "!10000001,47.5"])
+    }
+
     @Test func `rows are chosen by time, counted and drawn as in every list`() throws {
         let tool = try tool()
         func lines(_ arguments: String...) throws -> [String] {

@@ -186,7 +186,7 @@ struct ListRequest {
     /// Those that rows are chosen or sorted by are in every table.
     private func shown<Row>(_ columns: [Column<Row>]) throws -> [Column<Row>] {
         guard options.columns == nil else { return try columns.named(list: options.columns ?? "") }
-        var columns = columns
+        var columns = columns.filter { !$0.isOnRequest }
         let asked = options.asked.compactMap { try? columns.named($0).name }  // counts have other columns
         for asked in asked {
             for index in columns.indices where columns[index].name == asked {

@@ -19,6 +19,8 @@ struct Column<Row> {
     var isMinor: Bool
     /// Whether rows are chosen or sorted by it: a narrow terminal leaves it out last.
     var isAsked = false
+    /// Whether only `--columns` shows it; conditions and orders may name it all the same.
+    var isOnRequest = false
     /// Its form in tables, where that differs from the value; nil where it does not.
     var shown: ((Row) -> String?)?
     /// The names that its values have; nil where they are no names.

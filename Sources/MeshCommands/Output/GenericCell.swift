@@ -48,8 +48,15 @@ enum GenericCell {
     static func furtherColumns<Row>(_ row: Row.Type, in ledger: Ledger, named names: [String]) throws -> [Column<Row>] {
         let wanted = Set(names.map(plain))
         guard !wanted.isEmpty else { return [] }
-        if row is TelemetryRow.Type { return TelemetryRow.metrics { wanted.contains(plain($0)) } as? [Column<Row>] ?? [] }
-        return row is NodeRow.Type ? try ReportedNode.lookups(in: ledger) as? [Column<Row>] ?? [] : []
+        func found() throws -> Any? {
+            if row is TelemetryRow.Type { return TelemetryRow.metrics { wanted.contains(plain($0)) } }
+            return row is NodeRow.Type ? try ReportedNode.lookups(in: ledger) : nil
+        }
+        return (try found() as? [Column<Row>] ?? []).map { column in
+            var column = column
+            column.isOnRequest = true
+            return column
+        }
     }
 
     /// Those of lists and exports, then all other properties.

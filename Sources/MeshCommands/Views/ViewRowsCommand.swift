@@ -78,6 +78,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
             (also.isEmpty ? [] : [origin])
             + columns.indices.map { index in
                 var column = columns[index].of { (found: Found) in found.row }
+                column.isOnRequest = columns[index].isOnRequest
                 guard ledgers.count > 1 else { return column }
                 // Names differ from ledger to ledger.
                 column.value = { columnsOfEach[place($0)][index].value($0.row) }
