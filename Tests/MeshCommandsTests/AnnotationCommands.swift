@@ -59,6 +59,19 @@ struct AnnotationCommands {
             statuses == [true, true, true, false, true] + Array(repeating: true, count: 9) + Array(repeating: false, count: 4))
     }
 
+    @Test func `the note of a node is a column beside the summary of its marks`() throws {
+        let (tool, nodes) = try filled()
+        for command in [["favorite", nodes[0]], ["note", nodes[0], "on the roof"]] {
+            #expect(try tool.start(["node"] + command).wait().status == 0)
+        }
+        func lines(_ columns: String) throws -> [Substring] {
+            try tool.run("nodes", "--node", nodes[0], "--columns", columns).lines
+        }
+        #expect(try lines("note").map { $0.trimmingCharacters(in: .whitespaces) } == ["note", "on the roof"])
+        #expect(try lines("marks").map { $0.trimmingCharacters(in: .whitespaces) } == ["marks", "favorite: on the roof"])
+        #expect(try tool.run("nodes", "--node", nodes[0]).lines.last?.contains("favorite: on the roof") == true)
+    }
+
     @Test func `an annotation is shown, exported, imported and told by the independent reader`() throws {
         let (tool, nodes) = try filled()
         try tool.run("node", "note", nodes[0], "on the roof ⛵")

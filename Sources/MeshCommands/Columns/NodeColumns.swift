@@ -12,7 +12,7 @@ extension NodeRow: ShownRow {
             ShownColumn("long_name", heading: "name", canCut: true),
             ShownColumn("hardware", canCut: true), "role", .heard("last_heard") { $0.isTimeOfImport }, "snr", "rssi",
             ShownColumn("hops_away", heading: "hops"), ShownColumn("channel", canCut: true), "packets", "receptions",
-            ShownColumn("note", heading: "marks", isDetail: try !ledger.hasMarkedNodes(), canCut: true, shown: \.marks),
+            .summary("note", heading: "marks", isDetail: try !ledger.hasMarkedNodes(), shown: \.marks),
         ]
     }
 

@@ -197,6 +197,7 @@ extension Array {
         }
         return try list.split(separator: ",").map { name in
             var column = try named(String(name))
+            if GenericCell.plain(column.name) == GenericCell.plain(String(name)) { column = column.alone }
             column.isDetail = false
             return column
         }.once { [$0.name] }

@@ -23,6 +23,8 @@ struct Column<Row> {
     var isOnRequest = false
     /// Its form in tables, where that differs from the value; nil where it does not.
     var shown: ((Row) -> String?)?
+    /// Whether its form in tables includes other columns.
+    var isSummary = false
     /// The names that its values have; nil where they are no names.
     var names: KnownNames?
     /// In tables, how many digits of a fraction.
@@ -62,6 +64,14 @@ struct Column<Row> {
         return column
     }
 
+    /// The same column with its own value under its own name, where tables have a summary.
+    var alone: Column {
+        guard isSummary else { return self }
+        var column = self
+        (column.title, column.heading, column.shown) = (name, name, nil)
+        return column
+    }
+
     /// The same column for a value that contains such a row.
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
         var column = Column<Whole>(
@@ -70,6 +80,7 @@ struct Column<Row> {
         ) { value(row($0)) }
         column.heading = heading
         column.names = names
+        column.isSummary = isSummary
         return column
     }
 }

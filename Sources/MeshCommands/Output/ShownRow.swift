@@ -16,6 +16,8 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
     var isText = false
     var isMinor = false
     var shown: ((Row) -> String?)?
+    /// Whether `shown` includes other columns.
+    var isSummary = false
     /// Whether its time is only that of an import, of which a table shows the day.
     var isOfImport: ((Row) -> Bool)?
 
@@ -33,6 +35,15 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
     }
 
     init(stringLiteral name: String) { self.init(name) }
+
+    /// A column in whose place a table has a text about several.
+    static func summary(
+        _ name: String, heading: String, isDetail: Bool, shown: @escaping (Row) -> String?
+    ) -> ShownColumn<Row> {
+        var column = ShownColumn(name, heading: heading, isDetail: isDetail, canCut: true, shown: shown)
+        column.isSummary = true
+        return column
+    }
 
     /// The time of a row.
     static func time(of source: @escaping (Row) -> TimeSource) -> ShownColumn { heard("time") { source($0) == .import } }
@@ -58,6 +69,7 @@ extension Column {
                 { row in isOfImport(row) ? value(row).time.map { TimeText.imported($0.seconds) } : nil }
             } ?? shown?.shown, value: value)
         names = table.names
+        isSummary = shown?.isSummary ?? false
     }
 
     /// In the order of the table's.
