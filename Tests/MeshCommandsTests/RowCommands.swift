@@ -68,7 +68,12 @@ struct RowCommands {
         #expect(try nodes("--having", "positions") == ["H1"] && nodes("--lacking", "positions") == ["L1"])
         #expect(try nodes("--having", "positions>=2") == ["H1"] && nodes("--having", "positions>2").isEmpty)
         #expect(try nodes("--having", "sentMessages=0") == ["H1"])
+        #expect(try nodes("--having", "positions >= 2") == ["H1"] && nodes("--having", "positions!=0") == ["H1"])
         #expect(try tool.run("view", "nodes", "--having", "nothing").status == 64)
+        for wrong in ["positions!=1", "positions<0", "positions>=", ">=3", "positions=many", "positions==1"] {
+            let refused = try tool.run("view", "nodes", "--having", wrong)
+            #expect(refused.status == 64 && refused.errors.contains("such as positions>=5"), "\(wrong): \(refused)")
+        }
         #expect(try tool.run("search", "--fuzzy", "emergancy", "--format", "jsonl").lines.count == 1)
         #expect(try tool.run("search", "emergancy", "--format", "jsonl").output.isEmpty)
         #expect(try tool.run("search", "--in", "nodes", "h1", "--format", "jsonl").lines.count == 1)

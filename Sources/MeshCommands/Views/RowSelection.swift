@@ -99,7 +99,8 @@ struct RowSelection: ParsableArguments {
 struct RelationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"))
+            "Only rows with related rows by this relation, or with this many: positions, positions>=5.", valueName: "relation"),
+        transform: RelationAmount.parsed)
     var having: [RelationAmount] = []
     @Option(help: ArgumentHelp("Only rows without related rows by this relation.", valueName: "relation")) var lacking: [String] =
         []
@@ -120,28 +121,35 @@ extension RowSelection {
 }
 
 /// A relation, and the required number of related rows: `positions`, `positions>=5`, `positions=0`.
-struct RelationAmount: ExpressibleByArgument {
+struct RelationAmount {
     let relation: String
     let count: ClosedRange<Int>
 
     init(_ relation: String, _ count: ClosedRange<Int>) { (self.relation, self.count) = (relation, count) }
 
-    init?(argument: String) {
-        guard let start = argument.firstIndex(where: { "=<>".contains($0) }) else {
-            self.init(argument, 1...Int.max)
-            return
+    /// - Throws: an error that says which forms are accepted.
+    static func parsed(_ text: String) throws -> RelationAmount {
+        let signs = "=<>!"
+        let name = text.prefix { !signs.contains($0) }
+        let sign = text.dropFirst(name.count).prefix { signs.contains($0) }
+        let number = text.dropFirst(name.count + sign.count).trimmingCharacters(in: .whitespaces)
+        let relation = name.trimmingCharacters(in: .whitespaces)
+        guard !relation.isEmpty, let count = count(sign, number) else {
+            throw ValidationError("it takes a relation, or one with =, >=, >, <= or < and a number, such as positions>=5")
         }
-        let sign = String(argument[start...].prefix { "=<>".contains($0) })
-        guard let number = Int(argument[start...].dropFirst(sign.count)), number >= 0, start > argument.startIndex else {
-            return nil
-        }
-        let name = String(argument[..<start])
+        return RelationAmount(relation, count)
+    }
+
+    private static func count(_ sign: Substring, _ text: String) -> ClosedRange<Int>? {
+        if sign.isEmpty { return text.isEmpty ? 1...Int.max : nil }
+        guard let number = Int(text), number >= 0 else { return nil }
         switch sign {
-        case "=": self.init(name, number...number)
-        case ">=": self.init(name, number...Int.max)
-        case ">" where number < .max: self.init(name, number + 1...Int.max)
-        case "<=": self.init(name, 0...number)
-        case "<" where number > 0: self.init(name, 0...number - 1)
+        case "=": return number...number
+        case "!=" where number == 0: return 1...Int.max
+        case ">=": return number...Int.max
+        case ">" where number < .max: return number + 1...Int.max
+        case "<=": return 0...number
+        case "<" where number > 0: return 0...number - 1
         default: return nil
         }
     }
