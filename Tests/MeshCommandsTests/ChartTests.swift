@@ -86,6 +86,11 @@ struct ChartTests {
             #expect(try tool.start(["positions"] + wrong).wait().status == 64, "\(wrong)")
             #expect(try tool.start(["packets"] + wrong).wait().status == 64, "\(wrong)")
         }
+        for wrong in [["--limit", "3"], ["--offset", "1"]] {
+            let refused = try tool.start(["positions", "--bucket", "1m", "--chart"] + wrong).wait()
+            #expect(refused.status == 64 && refused.errors.contains("--since"), "\(refused)")
+            #expect(try tool.start(["positions", "--bucket", "1m", "--count-by", "node", "--chart"] + wrong).wait().status == 0)
+        }
         let none = try tool.run("positions", "--since", "2030-01-01", "--bucket", "1h", "--chart")
         #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("no positions"))
     }

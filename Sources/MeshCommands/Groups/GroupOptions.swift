@@ -30,6 +30,9 @@ struct GroupOptions: ParsableArguments {
     /// Whether groups are shown instead of rows.
     var isGiven: Bool { countBy != nil || bucket != nil || !measures.isEmpty }
 
+    /// Whether rows are counted by time alone.
+    var isOneLine: Bool { !keys.isEmpty && keys.allSatisfy { if case .span = $0 { true } else { false } } }
+
     var keys: [GroupKey] {
         let named = (countBy ?? "").split(separator: ",").map(String.init).map { name in
             switch name.lowercased() {

@@ -21,6 +21,14 @@ struct ListOptions: ParsableArguments {
 
     var conditions: [RowCondition] { chosen.conditions }
 
+    func validate() throws {
+        if groups.chart, groups.isOneLine, page.limit != nil || page.offset > 0 {
+            throw ValidationError(
+                "--limit and --offset choose among the lines or bars of a chart, and this one is a single line; --since and --until choose its times"
+            )
+        }
+    }
+
     /// Without the page where rows are chosen or sorted here.
     var query: RowQuery {
         var query = page.query(times)
