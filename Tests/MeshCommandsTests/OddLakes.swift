@@ -52,7 +52,7 @@ struct OddLakes {
         try putFIFO(at: path)
         for command in name == ".lock" ? ["write"] : ["write", "verify"] {
             let outcome = try run(command)
-            #expect(outcome.status == 74, "\(outcome)")
+            #expect(outcome.status == 65, "\(outcome)")
             #expect(outcome.errors.contains("\(path): something else is in its place"), "\(outcome)")
             #expect(outcome.errors.contains("FIFO"), "\(outcome)")
         }
@@ -82,7 +82,7 @@ struct OddLakes {
         let before = try contents(outside)
         for command in ["write", "verify"] {
             let outcome = try run(command)
-            #expect(outcome.status == 74, "\(outcome)")
+            #expect(outcome.status == 65, "\(outcome)")
             #expect(outcome.errors.contains("\(path): something else is in its place"), "\(outcome)")
             #expect(outcome.errors.contains("symbolic link"), "\(outcome)")
             #expect(try contents(outside) == before)
@@ -98,6 +98,27 @@ struct OddLakes {
         }
     }
 
+    @Test func `the status tells whether a lake is missing, in use, another's, or asked for what it cannot be`() throws {
+        func status(_ arguments: String...) throws -> Int32 { try tool.start(["lake"] + arguments).wait().status }
+        let (empty, other) = (tool.folder.file("empty").path, tool.folder.file("other.ledger").path)
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
+        #expect(try status("verify", empty) == 66 && status("verify", outside) == 66)
+        try Data().write(to: URL(fileURLWithPath: empty + "/file"))
+        #expect(
+            try status("write", empty) == 73 && status("write", empty + "/file") == 73 && status("verify", empty + "/file") == 66)
+        let lock = unsafe open(lake + "/.lock", O_RDWR | O_CLOEXEC)
+        #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+        let refused = try tool.run("lake", "write", lake)
+        #expect(refused.status == 75 && refused.errors.contains("another `meshledger lake`"), "\(refused)")
+        close(lock)
+        #expect(try status("write", lake, "--precision", "1km", "--table", "positions") == 64)
+        #expect(try tool.run("init", other).status == 0)
+        #expect(try status("write", lake, "--ledger", other) == 73 && status("verify", lake, "--ledger", other) == 65)
+        #expect(try status("write", lake) == 0 && status("verify", lake) == 0)
+        try Data("{".utf8).write(to: URL(fileURLWithPath: lake + "/manifest.json"))
+        #expect(try status("write", lake) == 65 && status("verify", lake) == 65)
+    }
+
     @Test func `a manifest that names a folder outside of the lake is refused, and that folder stays`() throws {
         let manifest = lake + "/manifest.json"
         let text = try String(contentsOfFile: manifest, encoding: .utf8)
@@ -109,7 +130,7 @@ struct OddLakes {
         let before = try contents(outside)
         for command in ["write", "verify"] {
             let outcome = try run(command)
-            #expect(outcome.status == 74 && outcome.errors.contains("not inside the lake"), "\(outcome)")
+            #expect(outcome.status == 65 && outcome.errors.contains("not inside the lake"), "\(outcome)")
             #expect(try contents(outside) == before)
         }
     }

@@ -30,7 +30,7 @@ struct CommandError: Error {
         case let error as IngestError:
             let isBroker = error.code == .notFound && error.subject.hasPrefix("mqtt")
             self.init(isBroker ? .unavailable : Self.status(error.code), "\(error)")
-        case let error as TableError: self.init(.inputOutput, error.description)
+        case let error as TableError: self.init(Self.status(error.code), error.description)
         case is CancellationError: self.init(.interrupted, "stopped")
         default: return nil
         }
@@ -55,6 +55,18 @@ struct CommandError: Error {
 }
 
 extension CommandError {
+    private static func status(_ code: TableError.Code) -> ExitStatus {
+        switch code {
+        case .damaged: .badData
+        case .missing: .noInput
+        case .exists: .cannotCreate
+        case .locked: .locked
+        case .permission: .permission
+        case .request: .usage
+        case .storage: .inputOutput
+        }
+    }
+
     private static func status(_ code: IngestError.Code) -> ExitStatus {
         switch code {
         case .notFound: .noInput

@@ -28,7 +28,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .software: "a fault in this program"
         case .cannotCreate: "something already exists, or cannot be created"
         case .inputOutput: "the disk failed or is full"
-        case .locked: "another process writes to the ledger; try again"
+        case .locked: "another process writes to the ledger or the lake; try again"
         case .permission: "not permitted"
         case .interrupted: "stopped by SIGINT; completed work is kept (`ingest` and `follow` end with 0)"
         case .brokenPipe: "the reader of the output went away"

@@ -45,6 +45,7 @@ struct DeltaLog {
             try take(state, statePath)
             guard version >= 0, try LakeFolder.read(Self.path(version, "json", folder)) != nil else {
                 throw TableError(
+                    .damaged,
                     "\(statePath) is of version \(version), of which there is no commit: parts of the lake are missing")
             }
             checkpoint = version
@@ -55,6 +56,7 @@ struct DeltaLog {
             if number <= checkpoint { continue }
             guard number == version + 1, let bytes = try LakeFolder.read(path) else {
                 throw TableError(
+                    .damaged,
                     "\(path) does not follow version \(version): the table was not written by MeshLedger alone; use another folder"
                 )
             }
@@ -72,7 +74,7 @@ struct DeltaLog {
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             let line = Array(line)
             guard let action = try? unsafe JSONValue(parsing: line.span.bytes) else {  // named as a whole
-                throw TableError("\(path) is damaged: a line is not JSON")
+                throw TableError(.damaged, "\(path) is damaged: a line is not JSON")
             }
             take(action)
         }

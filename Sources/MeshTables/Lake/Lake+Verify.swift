@@ -18,6 +18,7 @@ extension Lake {
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
         guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
+                .missing,
                 "\(manifestPath) is missing: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
             )
         }
@@ -25,10 +26,11 @@ extension Lake {
         found.heads = Set(manifest.tables.values.filter(\.isWhole).map(\.head)).sorted()
         found.moving = manifest.tables.filter { !$0.value.isWhole }.keys.sorted()
         guard manifest.ledger == ledger.log.identifier else {
-            throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger)")
+            throw TableError(.damaged, "\(folder) is the lake of another ledger, \(manifest.ledger)")
         }
         guard manifest.head <= ledger.log.head.rawValue else {
             throw TableError(
+                .damaged,
                 "\(folder) has events up to \(manifest.head), the ledger only up to \(ledger.log.head): it has lost some, or is an older copy"
             )
         }

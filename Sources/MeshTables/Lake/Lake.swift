@@ -60,17 +60,19 @@ public struct Lake {
         defer { close(lock) }
         var manifest = try begun() ?? LakeManifest()
         guard manifest.ledger.isEmpty || manifest.ledger == ledger.log.identifier else {
-            throw TableError("\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
+            throw TableError(.exists, "\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
         }
         let erasure = try ledger.log.lastErasure()?.rawValue ?? 0
         let precision = options.precision.map { "\($0.bits)" } ?? ""
         let isOther = precision != manifest.precision && !manifest.tables.isEmpty
         if isOther, let tables = options.tables, let left = manifest.tables.keys.sorted().first(where: { !tables.contains($0) }) {
             throw TableError(
+                .request,
                 "\(folder) has places of another precision, also in \(left); write all tables, or name another folder")
         }
         if precision != "", manifest.tables["events"] != nil || options.tables?.contains("events") ?? false {
             throw TableError(
+                .request,
                 "\(folder): events hold places as exact as nodes sent them; write them to a lake without a precision")
         }
         manifest.ledger = ledger.log.identifier
@@ -103,7 +105,7 @@ public struct Lake {
     private func begun() throws -> LakeManifest? {
         if let manifest = try LakeManifest.load(manifestPath) { return manifest }
         if let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
-            throw TableError("\(folder) is not a lake, but contains \(other); name a new or empty folder")
+            throw TableError(.exists, "\(folder) is not a lake, but contains \(other); name a new or empty folder")
         }
         try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
         return nil

@@ -6,6 +6,10 @@ internal import LMDB
 /// Only the lake's own folder may be reached through a link. Inside, links, FIFOs and other users' files are refused, and nothing is waited for.
 enum LakeFolder {
     static func make(_ path: String) throws {
+        var status = stat()
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw TableError(.exists, "\(path) is a file; name a new or empty folder")
+        }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -21,7 +25,7 @@ enum LakeFolder {
         do throws(StorageError) {
             try OwnedFile.requireFolder(path)
         } catch {
-            throw TableError(error.description)
+            throw TableError(error)
         }
     }
 
@@ -30,7 +34,7 @@ enum LakeFolder {
         do throws(StorageError) {
             return try OwnedFile.open(path, flags, mode: 0o666)
         } catch {
-            throw TableError(error.description)
+            throw TableError(error)
         }
     }
 
@@ -39,7 +43,7 @@ enum LakeFolder {
         let descriptor = try openFile(path, O_RDWR | O_CREAT)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw TableError("\(path) is locked: another `meshledger lake` is writing there; wait for its end")
+            throw TableError(.locked, "\(path) is locked: another `meshledger lake` is writing there; wait for its end")
         }
         return descriptor
     }
@@ -60,7 +64,7 @@ enum LakeFolder {
         defer { unsafe unlink(new) }
         guard unsafe link(new, path) == 0 else {
             if errno == EEXIST {
-                throw TableError("\(path) exists already: another program has written to this table; run again")
+                throw TableError(.locked, "\(path) exists already: another program has written to this table; run again")
             }
             throw failure("link", path)
         }
@@ -98,7 +102,7 @@ enum LakeFolder {
         do throws(StorageError) {
             descriptor = try OwnedFile.open(path, O_RDONLY)
         } catch {
-            guard error.number == ENOENT else { throw TableError(error.description) }
+            guard error.number == ENOENT else { throw TableError(error) }
             return false
         }
         defer { close(descriptor) }
@@ -122,7 +126,7 @@ enum LakeFolder {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
         } catch {
-            throw TableError("\(path): its files cannot be listed: \(error.localizedDescription)")
+            throw TableError(.storage, "\(path): its files cannot be listed: \(error.localizedDescription)")
         }
     }
 
@@ -133,6 +137,24 @@ enum LakeFolder {
     }
 
     static func failure(_ call: String, _ path: String) -> TableError {
-        TableError("\(path): \(call) failed: \(unsafe String(cString: strerror(errno)))")
+        let number = errno
+        return TableError(.of(number), "\(path): \(call) failed: \(unsafe String(cString: strerror(number)))")
+    }
+}
+
+extension TableError {
+    fileprivate init(_ error: StorageError) {
+        self.init(error.code == .foreign ? .damaged : .of(error.number), error.description)
+    }
+}
+
+extension TableError.Code {
+    /// - Parameter number: of the system's error.
+    fileprivate static func of(_ number: Int32) -> Self {
+        switch number {
+        case EACCES, EPERM, EROFS: .permission
+        case ENOENT, ENOTDIR: .missing
+        default: .storage
+        }
     }
 }

@@ -42,7 +42,7 @@ struct LakeManifest {
 
     /// - Throws: if it is damaged, has another version of the format, or names what is not inside the lake.
     init(_ json: JSONValue, path: String) throws {
-        guard json["format"]?.whole == 1 else { throw TableError("\(path) is damaged, or of a later MeshLedger") }
+        guard json["format"]?.whole == 1 else { throw TableError(.damaged, "\(path) is damaged, or of a later MeshLedger") }
         func number(_ value: JSONValue?) -> UInt64 { UInt64(value?.whole ?? 0) }
         ledger = json["ledger"]?.string ?? ""
         head = number(json["head"])
@@ -60,6 +60,7 @@ struct LakeManifest {
             }
             guard Self.isInside(member.name), files.allSatisfy({ Self.isPart($0.path) }) else {
                 throw TableError(
+                    .damaged,
                     "\(path) is damaged: it names tables or files that are not inside the lake; put the right one back, or write a new lake"
                 )
             }
@@ -83,7 +84,7 @@ struct LakeManifest {
     static func load(_ path: String) throws -> LakeManifest? {
         guard let bytes = try LakeFolder.read(path) else { return nil }
         guard let json = try? unsafe JSONValue(parsing: bytes.span.bytes) else {  // named as a whole
-            throw TableError("\(path) is damaged: it is not JSON")
+            throw TableError(.damaged, "\(path) is damaged: it is not JSON")
         }
         return try LakeManifest(json, path: path)
     }

@@ -201,14 +201,14 @@ final class ParquetColumn: @unchecked Sendable {
         case .uint64(let values):
             let kept = kept(values)
             if isSigned, let large = kept.first(where: { $0 > Int64.max }) {
-                throw TableError("\(schema.name) has the value \(large), which readers of the lake cannot hold")
+                throw TableError(.damaged, "\(schema.name) has the value \(large), which readers of the lake cannot hold")
             }
             return appendNumbers(kept, to: &page)
         case .float32(let values): return appendNumbers(kept(values).map { UInt64($0.bitPattern) }, to: &page)
         case .float64(let values): return appendNumbers(kept(values).map(\.bitPattern), to: &page)
         case .bytes(let offsets, let bytes): return appendTexts(offsets, bytes, column, to: &page)
         case .dictionary(let indexes, let dictionary): return appendIndexes(kept(indexes), dictionary, to: &page)
-        case .list: throw TableError("\(schema.name): lists of lists cannot be stored")
+        case .list: throw TableError(.damaged, "\(schema.name): lists of lists cannot be stored")
         }
     }
 

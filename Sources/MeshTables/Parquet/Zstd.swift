@@ -6,7 +6,7 @@ import Synchronization
     private let context: OpaquePointer
 
     init() throws {
-        guard let context = unsafe ZSTD_createCCtx() else { throw TableError("not enough memory to compress") }
+        guard let context = unsafe ZSTD_createCCtx() else { throw TableError(.storage, "not enough memory to compress") }
         unsafe self.context = context
     }
 
@@ -21,7 +21,7 @@ import Synchronization
             }
             count = ZSTD_isError(written) == 0 ? written : 0
         }
-        guard ZSTD_isError(written) == 0 else { throw TableError("zstd could not compress \(source.count) bytes") }
+        guard ZSTD_isError(written) == 0 else { throw TableError(.storage, "zstd could not compress \(source.count) bytes") }
         return compressed
     }
 }
@@ -44,7 +44,23 @@ enum PageCompressors {
 
 /// What prevents writing a table.
 public struct TableError: Error, CustomStringConvertible, Sendable {
+    public enum Code: Sendable {
+        /// A file is damaged or belongs to something else, or a value cannot be held.
+        case damaged
+        case missing
+        /// Something else is there already.
+        case exists
+        /// Another process is writing there.
+        case locked
+        case permission
+        /// What was asked for is not possible.
+        case request
+        /// The disk failed or is full.
+        case storage
+    }
+
+    public var code: Code
     public var description: String
 
-    public init(_ description: String) { self.description = description }
+    public init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 }

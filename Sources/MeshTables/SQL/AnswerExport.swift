@@ -93,6 +93,7 @@ private final class AnswerValues: @unchecked Sendable {
     func append(_ value: SQLValue) throws {
         if let type = shown?.type, !Self.fits(value, type) {
             throw TableError(
+                .request,
                 "\(name): \(value.text) is not a value of the column \(shown?.name ?? ""), which another part of the statement shows; write it as an expression, such as +\(name)"
             )
         }
