@@ -37,6 +37,14 @@ struct RetainCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("would go") && outcome.output.contains("bytes"))
         #expect(try files(tool) == before)
+        for (text, status) in [(nil, 66), ("no note", 65)] as [(String?, Int32)] {
+            let note = tool.folder.file("some.note").path
+            if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: note)) }
+            for limit in [["--larger-than", "200kB", "--dry-run"], ["--older-than", "1y", "--yes"], []] {
+                let wrong = try tool.start(["retain", "--checkpoint", note] + limit).wait()
+                #expect(wrong.status == status && wrong.output.isEmpty && wrong.errors.contains("some.note"), "\(wrong)")
+            }
+        }
         let refused = try tool.run("retain", "--larger-than", "200kB")
         #expect(refused.status == 64 && refused.errors.contains("--yes"))
         #expect(try tool.run("retain", "--older-than", "1y", "--yes").output.contains("nothing to drop"))

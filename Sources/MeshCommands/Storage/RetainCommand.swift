@@ -46,7 +46,9 @@ struct RetainCommand: AsyncParsableCommand {
         if off && (hasLimit || policy || dryRun) { throw ValidationError("--off cannot be combined with other arguments") }
         if policy && !hasLimit { throw ValidationError("a policy needs --older-than or --larger-than") }
         if trustClock && (policy || olderThan == nil) { throw ValidationError("--trust-clock goes with a single cut by age") }
-        if policy && !checkpoint.isEmpty { throw ValidationError("--checkpoint goes with a single cut, not with a policy") }
+        if (policy || off) && !checkpoint.isEmpty {
+            throw ValidationError("--checkpoint goes with a single cut, not with a policy")
+        }
     }
 
     private var wanted: RetentionPolicy {
@@ -55,6 +57,7 @@ struct RetainCommand: AsyncParsableCommand {
 
     func run() async throws {
         if off || (policy && !dryRun) { return try await keep(off ? RetentionPolicy() : wanted) }
+        let sizes = try checkpointSizes()
         if wanted.isOff { return try await show() }
         if dryRun {
             return try await ledger.reading { ledger in
@@ -71,7 +74,7 @@ struct RetainCommand: AsyncParsableCommand {
             guard let plan else { return }
             try confirm()
             let bar = ProgressBar("making baselines")
-            let done = try await ledger.retain(through: plan.last, keeping: checkpointSizes()) { progress in
+            let done = try await ledger.retain(through: plan.last, keeping: sizes) { progress in
                 bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
             }
             bar.end()
