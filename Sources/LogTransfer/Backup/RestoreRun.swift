@@ -7,7 +7,7 @@ internal import LMDB
 public enum RestoreEnd: Sendable, Hashable {
     /// This event is the last.
     case sequence(EventSequence)
-    /// The last event that had arrived by then is the last.
+    /// The last event that had arrived by then is the last; `.tooFewEvents` where there is none.
     case time(Timestamp)
 
     func sequence(in manifest: BackupManifest, _ folder: BackupFolder) throws(EventLogError) -> UInt64 {
@@ -16,15 +16,44 @@ public enum RestoreEnd: Sendable, Hashable {
             guard sequence.rawValue <= manifest.size else {
                 throw EventLogError(
                     .tooFewEvents, path: folder.path,
-                    detail: "it has \(manifest.size) events; event \(sequence) is not among them")
+                    detail: "\(try Self.coverage(of: manifest, in: folder)); event \(sequence) is not among them")
             }
             return sequence.rawValue
         case .time(let time):
             for part in manifest.parts.reversed() {
                 if let last = try Self.last(arrivedBy: time, in: folder.path(of: part)) { return last }
             }
-            return 0
+            guard manifest.size > 0, manifest.parts.first?.first == 1 else { return 0 }
+            throw EventLogError(
+                .tooFewEvents, path: folder.path,
+                detail: "\(try Self.coverage(of: manifest, in: folder)); by "
+                    + "\(ISO8601.text(seconds: time.seconds)) none had arrived")
         }
+    }
+
+    /// Which events a backup has, in words.
+    static func coverage(of manifest: BackupManifest, in folder: BackupFolder) throws(EventLogError) -> String {
+        let parts = manifest.parts.filter { $0.count > 0 }
+        guard let first = parts.first, let last = parts.last else { return "the backup has no events" }
+        let times = [
+            try arrivals(in: folder.path(of: first)).first, try arrivals(in: folder.path(of: last)).last,
+        ].map { ISO8601.text(seconds: Timestamp(microseconds: $0).seconds) }
+        return "the backup has events \(first.first) to \(last.last), which arrived from \(times[0]) to \(times[1])"
+    }
+
+    /// The arrival of the first event of a part, and of its last one.
+    private static func arrivals(in part: String) throws(EventLogError) -> (first: Int64, last: Int64) {
+        let file = try SmallFile.open(part, O_RDONLY)
+        defer { close(file) }
+        var reader = try RecordingReader(file, path: part)
+        var found: (first: Int64, last: Int64)?
+        while try reader.nextBlock() {
+            let run = reader.run
+            guard run.count > 0 else { continue }
+            let last = Record.arrival(run.record(run.count - 1))
+            found = (found?.first ?? Record.arrival(run.record(0)), last)
+        }
+        return found ?? (0, 0)
     }
 
     private static func last(arrivedBy time: Timestamp, in part: String) throws(EventLogError) -> UInt64? {
@@ -108,7 +137,7 @@ struct RestoreRun {
         guard first <= (cut?.last ?? 0) + 1 else {
             throw EventLogError(
                 .beyondRetention, path: folder.path,
-                detail: "the backup begins with event \(first) and has no state from before event "
+                detail: "\(try RestoreEnd.coverage(of: manifest, in: folder)), and no state from before event "
                     + "\(manifest.cuts.first?.event ?? first)")
         }
         return cut
