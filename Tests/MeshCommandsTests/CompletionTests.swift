@@ -35,6 +35,9 @@ struct CompletionTests {
         #expect(
             try offers("meshledger view rows positions --columns node,lat", in: tool) == ["node,latitude", "node,latitude_e7"])
         #expect(try offers("meshledger view rebuild posi", in: tool) == ["positions"])
+        #expect(try offers("meshledger export pos", in: tool) == ["positions"])
+        #expect(try offers("meshledger follow --view posi", in: tool) == ["positions"])
+        #expect(try offers("meshledger lake write lake --table posi", in: tool) == ["positions"])
     }
 
     @Test func `it completes what is typed: a noun's options without its subcommand, columns of lists, files`() throws {

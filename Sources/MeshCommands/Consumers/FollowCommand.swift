@@ -57,7 +57,8 @@ struct FollowFeedCommand: AsyncParsableCommand {
     @Option(help: "The name under which the position is kept: letters, digits, - and _.") var consumer: String
     @Option(help: ArgumentHelp("Where a new consumer begins: start, now, or the first event's sequence.", valueName: "place"))
     var from = StartArgument(.start)
-    @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name")) var view: String?
+    @Option(help: ArgumentHelp("Feed the changes of this view.", valueName: "name"), completion: .list(Ledger.viewNames))
+    var view: String?
     @Option(name: .shortAndLong, help: ArgumentHelp("jsonl, or csv, which begins with the columns' names.", valueName: "format"))
     var format = FeedFormat.jsonl
     @Flag(help: "Decode each event: its packet's header, and its content; by default it is raw.") var decoded = false

@@ -21,6 +21,13 @@ enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
+extension NameCompletion {
+    /// What can be exported, also views of the program's own.
+    static let exported = CompletionKind.custom { words, _, _ in
+        (ExportSubject.allCases.map(\.rawValue) + (await names(words) { $0.rowNames })).withoutRepeats
+    }
+}
+
 /// Formats for other programs.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
     case csv, jsonl, json, arrow, parquet, geojson, gpx, kml, ledger
@@ -90,7 +97,9 @@ struct ExportCommand: AsyncParsableCommand {
             "Write there, instead of to standard output; for `all` a folder, with a file for each.", valueName: "file"),
         completion: .file())
     var to: String?
-    @Argument(help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.")
+    @Argument(
+        help: "What: one of \(ExportSubject.list); with --format ledger the file to write, or -.",
+        completion: NameCompletion.exported)
     var subject: ExportTarget
 
     func validate() throws {

@@ -36,7 +36,11 @@ struct LakeWriteCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
     var precision: PrecisionArgument?
-    @Option(help: ArgumentHelp("Only this table; may be given several times.", valueName: "name")) var table: [String] = []
+    @Option(
+        help: ArgumentHelp("Only this table; may be given several times.", valueName: "name"),
+        completion: NameCompletion.lakeTables
+    )
+    var table: [String] = []
     @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
     @Flag(help: "Keep running, and write what is new.") var follow = false
     @Option(help: ArgumentHelp("With --follow: how many seconds from one run to the next.", valueName: "seconds")) var every = 60
@@ -98,6 +102,12 @@ private struct LakeTableNames: LakeVisitor {
         var names = LakeTableNames()
         try LakeTables(ledger).visit(&names)
         return names.names
+    }
+}
+
+extension NameCompletion {
+    fileprivate static let lakeTables = CompletionKind.custom { words, _, _ in
+        await names(words) { try LakeTableNames.all(in: $0) }
     }
 }
 

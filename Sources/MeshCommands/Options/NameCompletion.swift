@@ -55,7 +55,7 @@ enum NameCompletion {
     }
 
     /// - Parameter words: the words of the command line as typed.
-    private static func names(_ words: [String], _ find: (Ledger) async throws -> [String]) async -> [String] {
+    static func names(_ words: [String], _ find: (Ledger) async throws -> [String]) async -> [String] {
         let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
         // A shell has no place for an error: if nothing can be read, there is nothing to complete.
         do {
