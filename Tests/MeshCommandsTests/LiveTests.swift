@@ -104,6 +104,14 @@ struct LiveTests {
         #expect(outcome.status == 64 && outcome.errors.contains("--follow prints events as they arrive"), "\(outcome)")
     }
 
+    @Test(arguments: [
+        ("messages", "follow --view messages"), ("message", "follow --view messages"), ("channels", "packets --follow"),
+    ])
+    func `a list that cannot follow names the command that does`(_ list: String, _ command: String) throws {
+        let refused = try Tool().run(list, "--follow")
+        #expect(refused.status == 64 && refused.errors.contains("`meshledger \(command)"), "\(refused)")
+    }
+
     @Test func `the list shows what packets hold where that column is named`() throws {
         let tool = try Tool(holding: [
             Line.text("hello", from: 1), Line.position(2, latitudeE7: 470_000_000, longitudeE7: 80_000_000),

@@ -86,7 +86,8 @@ extension MeshLedgerCommand {
             ExitStatus.success.end()
         }
         if code == .validationFailure {
-            end(CommandError(.usage, usageLine(message: message(for: error), full: fullMessage(for: error))))
+            let line = usageLine(message: message(for: error), full: fullMessage(for: error))
+            end(CommandError(.usage, line + followingHint(line, Array(CommandLine.arguments.dropFirst()))))
         }
         if let failure = LedgerError(ofFile: error).flatMap({ CommandError(known: $0) }) { end(failure) }
         end(CommandError(.software, "\(error)"))
@@ -95,6 +96,16 @@ extension MeshLedgerCommand {
     private static func end(_ failure: CommandError) -> Never {
         StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
         failure.status.end()
+    }
+
+    /// What follows the rows of a list that has no `--follow`.
+    static func followingHint(_ line: String, _ arguments: [String]) -> String {
+        let (command, path) = named(by: FormerNames.replaced(in: arguments))
+        guard line.hasPrefix("Unknown option '--follow'"), command is any ListingCommand.Type, let list = path.first else {
+            return ""
+        }
+        guard Ledger.viewNames.contains(list) else { return "; `meshledger packets --follow` prints what arrives" }
+        return "; `meshledger follow --view \(list) --consumer NAME` feeds its new rows and changes"
     }
 
     /// The error in the command line, and where to find help, on one line: the parser's text has several.
