@@ -87,6 +87,20 @@ struct OutputFileTests {
         #expect(try !names().contains { $0.hasPrefix(".") })
     }
 
+    @Test func `a signal during a recording leaves the earlier file, and a complete one is for its owner alone`() throws {
+        #expect(try tool.run("simulate", "--packets", "20000", "--nodes", "50").status == 0)
+        // Choosing by node decodes each packet, which leaves time for the signal.
+        let running = try tool.start(["export", "--format", "ledger", "--node", "!11", file.path])
+        try stop(running, SIGTERM)
+        #expect(try running.wait().status == 143)
+        #expect(try text() == "earlier" && names() == ["out"])
+
+        let new = folder.appendingPathComponent("new").path
+        #expect(try tool.run("export", "--format", "ledger", new).status == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: new)[.posixPermissions] as? Int == 0o600)
+        #expect(try names() == ["out", "new"])
+    }
+
     @Test func `two commands may write the same file at once`() throws {
         let both = try (0..<2).map { _ in try tool.start(["export", "events", "--to", file.path]) }
         for one in both { #expect(try one.wait().status == 0) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Glibc
 import MeshLedger
 import Meshtastic
 import Synchronization
@@ -84,7 +85,7 @@ extension ExportCommand {
             }
             return
         }
-        let summary = try log.record(to: file, selection) { bar.show($0) }
+        let summary = try record(log, to: file, selection) { bar.show($0) }
         bar.end()
         let output = StandardOutput()
         output.line("\(summary.eventCount) events are in \(file) (\(summary.byteCount) bytes)")
@@ -93,6 +94,20 @@ extension ExportCommand {
         } else if selection.first != nil || selection.last != nil {
             output.line("they are events \(summary.first) to \(summary.last) of the ledger \(summary.ledger), not all of it")
         }
+    }
+}
+
+extension ExportCommand {
+    /// A plain file gets its name when the recording is complete, and a signal leaves nothing of it.
+    private func record(
+        _ log: EventLog, to file: String, _ selection: RecordingSelection, _ progress: (RecordingProgress) -> Bool
+    ) throws -> RecordingSummary {
+        guard OutputFiles.canReplace(file) else { return try log.record(to: file, selection, progress: progress) }
+        let (descriptor, isOwned) = try OutputFiles.open(file, mode: 0o600)
+        defer { if isOwned { close(descriptor) } }
+        let summary = try log.record(toDescriptor: descriptor, path: file, selection, progress: progress)
+        try OutputFiles.keepAll()
+        return summary
     }
 }
 

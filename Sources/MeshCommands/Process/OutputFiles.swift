@@ -21,14 +21,19 @@ enum OutputFiles {
 
     private static let state = Mutex(State())
 
+    /// Whether nothing or a plain file has the name.
+    static func canReplace(_ path: String) -> Bool {
+        var earlier = stat()
+        return unsafe lstat(path, &earlier) == 0 ? earlier.st_mode & S_IFMT == S_IFREG : errno == ENOENT && !path.isEmpty
+    }
+
     /// Opens the file for writing: in place where that is a device, a pipe or a link, or the folder takes no new files.
+    /// - Parameter mode: that of a file that is not there yet.
     /// - Returns: also whether the caller closes the descriptor.
-    static func open(_ path: String) throws -> (descriptor: Int32, isOwned: Bool) {
+    static func open(_ path: String, mode: mode_t = 0o666) throws -> (descriptor: Int32, isOwned: Bool) {
+        guard canReplace(path) else { return (try openInPlace(path), true) }
         var earlier = stat()
         let isThere = unsafe lstat(path, &earlier) == 0
-        guard isThere ? earlier.st_mode & S_IFMT == S_IFREG : errno == ENOENT && !path.isEmpty else {
-            return (try openInPlace(path), true)
-        }
         if isThere {
             // What may not be written may not be replaced.
             let file = unsafe Foundation.open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
@@ -40,8 +45,8 @@ enum OutputFiles {
         return try state.withLock { state in
             guard !state.isEnding else { throw CancellationError() }
             if state.signals == nil { state.signals = StopSignals { $0.end() } }
-            let mode: mode_t = isThere ? 0o600 : 0o666
-            let file = unsafe Foundation.open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            let file = unsafe Foundation.open(
+                hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : mode)
             guard file >= 0 else {
                 let number = errno
                 guard isThere, [EACCES, EPERM, EROFS].contains(number) else { throw failure(number, path) }
