@@ -37,6 +37,10 @@ struct TextFormatTests {
         #expect(CSVText.field(.double(-0.5)) == "-0.5")
     }
 
+    @Test func `infinities and NaN are numbers of CSV`() {
+        #expect([-Double.infinity, .infinity, .nan].map { CSVText.field(.double($0)) } == ["-inf", "inf", "nan"])
+    }
+
     @Test func `numbers in JSON are exact, and NaN is null`() {
         #expect(CellValue.unsigned(.max).json == "18446744073709551615")
         #expect(CellValue.integer(.min).json == "-9223372036854775808")
