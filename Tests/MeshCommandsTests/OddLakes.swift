@@ -119,6 +119,23 @@ struct OddLakes {
         #expect(try status("write", lake) == 65 && status("verify", lake) == 65)
     }
 
+    @Test func `kinds of telemetry are called as in SQL, and in an earlier lake as before`() throws {
+        func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: lake)) }
+        let (name, former) = ("telemetry_air_quality", "telemetry_airQuality")
+        #expect(try names().contains(name) && !names().contains(former))
+        try FileManager.default.moveItem(atPath: "\(lake)/\(name)", toPath: "\(lake)/\(former)")
+        let manifest = URL(fileURLWithPath: lake + "/manifest.json")
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        try Data(text.replacing("\"\(name)\":", with: "\"\(former)\":").utf8).write(to: manifest)
+        for table in [[], ["--table", name], ["--table", former]] {
+            let outcome = try tool.start(["lake", "write", lake] + table).wait()
+            #expect(outcome.status == 0 && !outcome.output.contains(name), "\(outcome)")
+            #expect(try names().contains(former) && !names().contains(name))
+        }
+        #expect(try run("verify").status == 0)
+        #expect(try tool.run("telemetry", "--kind", "air_quality").status == 0)
+    }
+
     @Test func `a manifest that names a folder outside of the lake is refused, and that folder stays`() throws {
         let manifest = lake + "/manifest.json"
         let text = try String(contentsOfFile: manifest, encoding: .utf8)

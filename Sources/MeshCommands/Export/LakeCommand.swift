@@ -72,7 +72,7 @@ struct LakeWriteCommand: AsyncParsableCommand {
             options.keptSeconds = Int64(keep) * 86_400
             if !table.isEmpty {
                 let names = try LakeTableNames.all(in: ledger)
-                options.tables = Set(try table.map { try KnownName.find($0, "table", among: names) })
+                options.tables = Set(try table.map { try KnownName.find(Lake.name(of: $0), "table", among: names) })
             }
             let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
             let report = try Lake(folder).update(from: ledger, recipes: recipes, options) { Task.isCancelled }

@@ -1,10 +1,11 @@
 public import ArgumentParser
 public import MeshLedger
+import MeshTables
 public import Meshtastic
 
-/// An enumeration whose cases are given by their names, in any case.
+/// An enumeration whose cases are given by their names, in any case, or as SQL writes them: `air_quality`.
 private func named<Case: CaseIterable>(_ argument: String) -> Case? {
-    Case.allCases.first { "\($0)".lowercased() == argument.lowercased() }
+    Case.allCases.first { "\($0)".lowercased() == argument.lowercased() || "\($0)".snakeCased == argument }
 }
 
 private func names<Case: CaseIterable>(of cases: Case.Type) -> [String] { cases.allCases.map { "\($0)" } }

@@ -72,7 +72,7 @@ extension Lake {
         let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
         var comparison = LakeComparison(manifest: manifest, recipes: recipes)
         let names = Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)
-        try LakeTables(ledger, precision: precision, only: names).visit(&comparison)
+        try LakeTables(ledger, precision: precision, only: names, naming: manifest.name).visit(&comparison)
         found.rows += comparison.rows
         found.problems += comparison.problems
     }

@@ -44,6 +44,9 @@ public struct Lake {
 
     public init(_ folder: String) { self.folder = folder }
 
+    /// The name of a table in a new lake.
+    package static func name(of table: String) -> String { LakeManifest().name(of: table) }
+
     var manifestPath: String { folder + "/manifest.json" }
 
     /// Brings the lake up to date.
@@ -59,6 +62,8 @@ public struct Lake {
         let lock = try LakeFolder.lock(folder + "/.lock")
         defer { close(lock) }
         var manifest = try begun() ?? LakeManifest()
+        var options = options
+        options.tables = options.tables.map { Set($0.map(manifest.name)) }
         guard manifest.ledger.isEmpty || manifest.ledger == ledger.log.identifier else {
             throw TableError(.exists, "\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
         }
@@ -87,7 +92,8 @@ public struct Lake {
             return head == end.head ? end : Place(head: head, root: try Self.root(ledger, head))
         }
         let named = try place(NodeRow.view).head
-        let tables = try LakeTables(ledger, precision: options.precision, only: options.tables, through: manifest.head)
+        let tables = try LakeTables(
+            ledger, precision: options.precision, only: options.tables, through: manifest.head, naming: manifest.name)
         var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped, place: place)
         run.namesHead = try place(NodeRow.view).head == named ? named : nil
         try tables.visit(&run)

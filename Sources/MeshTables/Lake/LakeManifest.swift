@@ -1,4 +1,5 @@
 import MeshLedger
+internal import Meshtastic
 
 /// What ties each file of a lake to the ledger: `manifest.json` in the lake's folder.
 struct LakeManifest {
@@ -68,6 +69,15 @@ struct LakeManifest {
                 version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
                 root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files)
         }
+    }
+
+    /// What the lake calls a table. Kinds of telemetry were called `telemetry_airQuality` at first, and a lake that has such a table keeps its name.
+    func name(of table: String) -> String {
+        for kind in TelemetryKind.allCases {
+            let (name, former) = (SQLTables.name(kind), "telemetry_\(kind)")
+            if table == name || table == former { return tables[former] != nil ? former : name }
+        }
+        return table
     }
 
     private static func isInside(_ name: String) -> Bool {

@@ -48,6 +48,7 @@ public struct LakeTables {
     private let precision: PlacePrecision?
     private let isWanted: (String) -> Bool
     private let head: UInt64?
+    private let naming: (String) -> String
 
     /// - Parameters:
     ///   - precision: the precision of places; nil to leave them unchanged.
@@ -56,7 +57,16 @@ public struct LakeTables {
     public init(
         _ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil, through head: UInt64? = nil
     ) throws {
+        try self.init(ledger, precision: precision, only: names, through: head, naming: { $0 })
+    }
+
+    /// - Parameter naming: what the lake calls a table.
+    init(
+        _ ledger: Ledger, precision: PlacePrecision?, only names: Set<String>?, through head: UInt64? = nil,
+        naming: @escaping (String) -> String
+    ) throws {
         self.ledger = ledger
+        self.naming = naming
         (self.precision, self.head) = (precision, head)
         context = try TableContext(ledger)
         isWanted = { names?.contains($0) ?? true }
@@ -107,10 +117,12 @@ public struct LakeTables {
                 try ledger.forEachPosition(of: nil, part) { visit($0.reduced(to: precision)) }
             }
         }
-        for kind in TelemetryKind.allCases where isWanted("telemetry_\(kind)") {
+        for kind in TelemetryKind.allCases {
+            let name = naming(SQLTables.name(kind))
+            guard isWanted(name) else { continue }
             try visitor.visit(
                 LakeTable(
-                    "telemetry_\(kind)", view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
+                    name, view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
                     seconds: { $0.time == 0 ? nil : Int64($0.time) },
                     forEach: { visit in try ledger.forEachTelemetry(of: nil, kind: kind, all, visit) }))
         }
