@@ -133,6 +133,8 @@ private final class SnapshotBox: @unchecked Sendable {
         var known: [ObjectIdentifier: SQLSnapshot] = [:]
         var isUsed = false
         var turn = 0
+        /// Whether the timer runs: statements that follow each other share it.
+        var isTimed = false
     }
 
     /// How long to wait for a statement that has closed all cursors to open the next one.
@@ -151,15 +153,24 @@ private final class SnapshotBox: @unchecked Sendable {
     func end() { lock.withLock { _ in state.known.removeAll() } }
 
     func endLater() {
-        let turn = lock.withLock { _ in
+        let isTimed = lock.withLock { _ in
             state.isUsed = false
-            return state.turn
+            defer { state.isTimed = true }
+            return state.isTimed
         }
+        if !isTimed { time() }
+    }
+
+    private func time() {
+        let turn = lock.withLock { _ in state.turn }
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.grace) { [weak self] in
             guard let self else { return }
-            lock.withLock { _ in
+            let isWanted = lock.withLock { _ in
                 if !state.isUsed, state.turn == turn { state.known.removeAll() }
+                state.isTimed = !state.isUsed && state.turn != turn
+                return state.isTimed
             }
+            if isWanted { time() }
         }
     }
 
