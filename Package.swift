@@ -107,7 +107,7 @@ let package = Package(
             "MeshCommands",
             [
                 "MeshIngest", "MeshTables", "MeshSimulator", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog",
-                "ProtobufWire", "CSQLite", arguments, logging, lifecycle, signals, yaml,
+                "ProtobufWire", "LMDB", "CSQLite", arguments, logging, lifecycle, signals, yaml,
             ]),
         .executableTarget(
             name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings, linkerSettings: [containsSwift]),

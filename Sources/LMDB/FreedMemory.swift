@@ -5,6 +5,9 @@ public enum FreedMemory {
     /// In bytes: what is retained in any case, so that the next allocations need not ask the system.
     private static let kept = 1 << 20
 
+    /// Lets all threads of the process share two heaps. Each thread of a pool may have one of its own otherwise, which retains what was freed in it.
+    public static func shareHeaps() { _ = mallopt(M_ARENA_MAX, 2) }
+
     /// Returns it to the system. After a commit of tens of megabytes glibc retains about as much again, spread over the heaps of
     /// the threads. Takes milliseconds: do not call it after a small commit.
     public static func giveBack() { _ = malloc_trim(kept) }

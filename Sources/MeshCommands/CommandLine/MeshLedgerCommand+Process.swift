@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import LMDB
 import Logging
 public import MeshLedger
 import Synchronization
@@ -17,6 +18,7 @@ extension MeshLedgerCommand {
     public static func main(views: [any LedgerView.Type]) async -> Never {
         // A failing write, not a signal, shows that a reader or a broker is gone.
         signal(SIGPIPE, SIG_IGN)
+        FreedMemory.shareHeaps()
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = .warning

@@ -1,4 +1,5 @@
 import Foundation
+internal import LMDB
 import MeshLedger
 
 /// One update of all tables.
@@ -89,6 +90,7 @@ struct LakeRun: LakeVisitor {
         if changed == nil || changed?.isEmpty == false {
             try LakeFolder.makeInside(path)
             try writer.write(rows)
+            FreedMemory.giveBack()
         }
         let new = try writer.finish().map { part in
             LakeManifest.File(
