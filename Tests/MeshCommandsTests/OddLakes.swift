@@ -136,6 +136,18 @@ struct OddLakes {
         #expect(try tool.run("telemetry", "--kind", "air_quality").status == 0)
     }
 
+    @Test func `a lake is verified after retention, whose cut leaves no root of the tree as it was`() throws {
+        for seed in ["1", "2"] {
+            #expect(try tool.run("simulate", "--seed", seed, "--packets", "1500").status == 0)
+            #expect(try run("write").status == 0)
+        }
+        #expect(try tool.run("storage", "retain", "--larger-than", "150KB", "--yes").status == 0)
+        #expect(try tool.run("stats", "--format", "json").output.contains("dropped"))
+        #expect(try run("write").status == 0)
+        let verified = try run("verify")
+        #expect(verified.status == 0 && verified.output.contains("retention has dropped"), "\(verified)")
+    }
+
     @Test func `a manifest that names a folder outside of the lake is refused, and that folder stays`() throws {
         let manifest = lake + "/manifest.json"
         let text = try String(contentsOfFile: manifest, encoding: .utf8)

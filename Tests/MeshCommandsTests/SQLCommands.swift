@@ -1,4 +1,5 @@
 import Foundation
+import MeshTables
 import TestKit
 import Testing
 
@@ -43,6 +44,33 @@ struct SQLCommands {
         #expect(!(try tool.run("sql", "SELECT ? AS a", hostile).output.contains("\u{1b}")))
         let lack = try tool.run("sql", "SELECT ?, ?", "1")
         #expect(lack.status == 64 && lack.errors.contains("2 parameters"))
+    }
+
+    @Test func `a value is a number only if it is written as one`() throws {
+        let tool = try Tool(holding: [Line.node(1, long: "One", short: "0012"), Line.text("call 12 now", from: 1)])
+        func count(_ condition: String, _ value: String) throws -> Int? {
+            try tool.run("sql", "SELECT count(*) AS n FROM \(condition)", value, "--format", "jsonl").objects.first?["n"] as? Int
+        }
+        #expect(try count("nodes WHERE short_name = ?", "0012") == 1)
+        #expect(try count("messages WHERE text MATCH ?", "12") == 1)
+        #expect(SQLCommand.value("12") == .integer(12) && SQLCommand.value("0.5") == .real(0.5))
+        for text in ["007", "1.50", "9223372036854775808", "-", "1-2"] { #expect(SQLCommand.value(text) == .text(text)) }
+    }
+
+    @Test func `packets that name no node as their sender are found by every condition`() throws {
+        let senders: [UInt32] = [1, 0, .max, 0, 5]
+        let tool = try Tool(holding: senders.enumerated().map { Line.text("\($0)", from: $1, time: 1_760_000_000 + $0) })
+        func found(_ condition: String) throws -> [Int] {
+            let text = "SELECT first_sequence AS s FROM packets WHERE \(condition) ORDER BY 1"
+            return try tool.run("sql", text, "--format", "jsonl").objects.compactMap { $0["s"] as? Int }
+        }
+        #expect(try found("true") == [1, 2, 3, 4, 5])
+        #expect(try found("first_sequence >= 2") == [2, 3, 4, 5])
+        #expect(try found("\"from\" = '!00000000'") == [2, 4])
+        #expect(try found("time >= 1760000002") == [3, 4, 5])
+        #expect(try found("first_sequence BETWEEN 2 AND 3") == [2, 3])
+        let listed = try tool.run("packets", "--format", "jsonl", "--where", "first_sequence>=2").objects
+        #expect(listed.count == 4)
     }
 
     @Test func `wrong SQL ends with 64 and what SQLite says, and nothing is ever written`() throws {

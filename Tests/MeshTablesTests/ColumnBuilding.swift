@@ -1,10 +1,19 @@
-import MeshTables
 import Testing
+
+@testable import MeshTables
 
 @Suite struct ColumnBuilding {
     private struct Row {
         var number: UInt32?
         var text: String
+    }
+
+    @Test func `numbers that signed columns lack are null in them, and others stay`() {
+        let column = ColumnArray(count: 4, nullCount: 1, validity: [0b1011], data: .uint64([1, 1 << 63, 0, .max >> 1]))
+        let signed = column.withoutUnsignedBeyondSigned
+        #expect(signed.nullCount == 2 && (0..<4).map(signed.isValid) == [true, false, false, true])
+        let whole = ColumnArray(count: 2, nullCount: 0, validity: [], data: .uint64([.max, 7])).withoutUnsignedBeyondSigned
+        #expect(whole.nullCount == 1 && !whole.isValid(0) && whole.isValid(1))
     }
 
     @Test func `batches end after 65,536 rows and keep nulls apart`() throws {

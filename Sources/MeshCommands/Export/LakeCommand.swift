@@ -144,13 +144,19 @@ struct LakeVerifyCommand: AsyncParsableCommand {
             for table in verification.moving {
                 output.line("\(table) changed while it was written, and is not compared: run `meshledger lake write` again")
             }
+            if let last = verification.droppedRoots.max() {
+                output.line(
+                    "retention has dropped what the roots of the tree up to event \(last) need: files of then are compared with the manifest and by their rows"
+                )
+            }
             for problem in verification.problems { output.line(DisplayWidth.safe(problem)) }
             output.line("\(verification.files) files and \(verification.rows) rows compared")
             output.flush()
             guard verification.problems.isEmpty else {
                 throw CommandError(
                     .verificationFailed,
-                    "\(folder) differs from the ledger; `meshledger lake write` with another folder creates a new lake")
+                    "\(folder) differs from the ledger; where the lines above do not say what to do, `meshledger lake write` with another folder "
+                        + "creates a new lake")
             }
         }
     }

@@ -46,14 +46,10 @@ struct SQLCommand: AsyncParsableCommand {
         }
     }
 
-    /// A value that looks like a number is a number.
-    private static func value(_ text: String) -> SQLValue {
+    /// A value that is written as a number is a number, which SQLite compares with a text as it is written here: `0012` is a text.
+    static func value(_ text: String) -> SQLValue {
         if let number = Int64(text), String(number) == text { return .integer(number) }
-        if let number = Double(text), number.isFinite,
-            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2e || $0 == 0x2d })
-        {
-            return .real(number)
-        }
+        if let number = Double(text), number.isFinite, "\(number)" == text { return .real(number) }
         return .text(text)
     }
 }

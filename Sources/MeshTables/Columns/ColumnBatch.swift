@@ -13,6 +13,18 @@ public struct ColumnArray: Sendable {
     public var data: ColumnData
 
     public func isValid(_ index: Int) -> Bool { validity.isEmpty || validity[index >> 3] >> UInt8(index & 7) & 1 == 1 }
+
+    /// Null in place of numbers from 2^63 on, which signed columns do not have.
+    var withoutUnsignedBeyondSigned: ColumnArray {
+        guard case .uint64(let values) = data, values.contains(where: { $0 > Int64.max }) else { return self }
+        var column = self
+        if column.validity.isEmpty { column.validity = Array(repeating: 0xff, count: (count + 7) / 8) }
+        for (index, value) in values.enumerated() where value > Int64.max && isValid(index) {
+            column.validity[index >> 3] &= ~(1 << UInt8(index & 7))
+            column.nullCount += 1
+        }
+        return column
+    }
 }
 
 /// Values in an array of their type, with a zero or an empty text for each null.

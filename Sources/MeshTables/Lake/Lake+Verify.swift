@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 public import MeshLedger
 
@@ -9,6 +10,8 @@ public struct LakeVerification: Sendable {
     public var moving: [String] = []
     public var files = 0
     public var rows = 0
+    /// Events at which the tree's root cannot be computed any more, since retention has dropped what it needs.
+    public var droppedRoots: Set<UInt64> = []
     /// A sentence for each difference.
     public var problems: [String] = []
 }
@@ -16,10 +19,10 @@ public struct LakeVerification: Sendable {
 extension Lake {
     /// Compares files with their hashes, tables with the manifest, and the root of the tree with the ledger's.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
-        guard let manifest = try LakeManifest.load(manifestPath) else {
+        guard let manifest = try LakeManifest.load(manifestPath), !manifest.ledger.isEmpty else {
             throw TableError(
                 .missing,
-                "\(manifestPath) is missing: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
+                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
             )
         }
         var found = LakeVerification()
@@ -34,7 +37,7 @@ extension Lake {
                 "\(folder) has events up to \(manifest.head), the ledger only up to \(ledger.log.head): it has lost some, or is an older copy"
             )
         }
-        if manifest.root != (try Self.root(ledger, manifest.head)) {
+        if try differs(manifest.root, ledger, manifest.head, &found) {
             found.problems.append("the tree's root at event \(manifest.head) is not the ledger's: the history was changed")
         }
         for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
@@ -58,8 +61,18 @@ extension Lake {
         do { read = try PartFile.sha256(of: path) } catch { return found.problems.append("\(path) cannot be read: \(error)") }
         guard let hash = read else { return found.problems.append("\(path) is missing") }
         if hash != file.sha256 { found.problems.append("\(path) was changed: its SHA-256 is not that of the manifest") }
-        if file.root != (try Self.root(ledger, file.head)) {
+        if try differs(file.root, ledger, file.head, &found) {
             found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")
+        }
+    }
+
+    /// Whether the ledger had another root at that event.
+    private func differs(_ root: String, _ ledger: Ledger, _ head: UInt64, _ found: inout LakeVerification) throws -> Bool {
+        do {
+            return try root != Self.root(ledger, head)
+        } catch let error as EventLogError where error.code == .beyondRetention {
+            found.droppedRoots.insert(head)
+            return false
         }
     }
 

@@ -125,6 +125,7 @@ final class ParquetColumn: @unchecked Sendable {
     }
 
     func append(_ column: ColumnArray, firstRow: Int) throws {
+        let column = isSigned && schema.isNullable ? column.withoutUnsignedBeyondSigned : column
         var page: [UInt8] = []
         var count = column.count
         var data = column.data

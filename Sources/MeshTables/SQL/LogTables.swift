@@ -123,8 +123,8 @@ struct LogBounds {
         switch (finder, constant) {
         case (.sender, .text(let text)), (.addressee, .text(let text)), (.gateway, .text(let text)):
             guard let node = NodeID.parse(text) else { return runs = [] }
-            // The index does not contain broadcasts.
-            if node == NodeID.broadcast, finder != .sender { return }
+            // The index contains only nodes, and every sender.
+            if node == NodeID.broadcast || node == 0, finder != .sender { return }
             if finder == .gateway {
                 selection.gateway = node
             } else if finder == .sender || selection.node == nil {

@@ -177,7 +177,13 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
     }
 
     private func search(_ words: (text: SQLConstant, column: Int?), _ ledger: Ledger) throws {
-        guard case .text(let text) = words.text else { return }
+        let text: String
+        switch words.text {
+        case .text(let words): text = words
+        case .integer(let number): text = String(number)
+        case .real(let number): text = "\(number)"
+        case .null, .bytes: return
+        }
         var properties = Row.texts.map(\.property)
         if let column = words.column, let shown = view.columns[column].shown {
             properties = Row.texts.filter { $0.isOf(Row.columns[shown]) }.map(\.property)

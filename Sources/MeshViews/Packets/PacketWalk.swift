@@ -1,4 +1,5 @@
 import FlatCollections
+import Meshtastic
 import ProtobufWire
 
 /// Collects the receptions of packets on the way from the newest event to the oldest.
@@ -67,6 +68,13 @@ package struct PacketWalk {
         for index in packets.entries.indices.reversed() where packets.entries[index] >= 0 {
             let entry = Int(packets.entries[index])
             let flags = layout.eventFlags(index, in: bytes)
+            if packets.states[entry] == .ofNobody {
+                if isWanted[index] {
+                    let sender = UInt32(truncatingIfNeeded: packets.keys[entry] >> 24)
+                    groups.append(Found(sender: sender, receptions: [reception(index)], hasTwin: false))
+                }
+                continue
+            }
             guard packets.states[entry] == .whole else {
                 if let found = add(reception(index), of: packets.keys[entry], flags, isWanted[index]) { groups.append(found) }
                 continue
@@ -149,6 +157,8 @@ private struct BlockPackets {
         case unseen
         /// It holds none, or one that breaks the wire format.
         case noPacket
+        /// Its sender is no node: nothing tells which of its events are one packet, so each is one.
+        case ofNobody
         /// All receptions of its packets are its events, since they begin in the block and no others have their senders and ids.
         case whole
         case shared
@@ -188,6 +198,10 @@ private struct BlockPackets {
         for entry in states.indices where states[entry] == .whole || states[entry] == .shared {
             let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
             keys[entry] = UInt64(sender) << 24 | UInt64(layout.mark(entry, in: bytes))
+            if sender == 0 || sender == NodeID.broadcast {
+                states[entry] = .ofNobody
+                continue
+            }
             if let other = places[keys[entry]] {
                 states[Int(other)] = .shared
                 states[entry] = .shared
