@@ -7,7 +7,7 @@ internal import LMDB
 public enum RestoreEnd: Sendable, Hashable {
     /// This event is the last.
     case sequence(EventSequence)
-    /// The last event that had arrived by then is the last; `.tooFewEvents` where there is none.
+    /// The last event that had arrived by then is the last. Throws `.tooFewEvents` if the first event of the backup arrived later.
     case time(Timestamp)
 
     func sequence(in manifest: BackupManifest, _ folder: BackupFolder) throws(EventLogError) -> UInt64 {
