@@ -249,8 +249,12 @@ private class LogCursor<Row>: BatchCursor {
                 description:
                     "some events up to that time were heard later, so events and packets are read as of an event's number only")
         }
-        try begin(try LogBounds(log, plan, values, ledger, snapshot.head), ledger, snapshot.head)
+        let head = try head(snapshot, ledger)
+        try begin(try LogBounds(log, plan, values, ledger, head), ledger, head)
     }
+
+    /// The last event that a statement reads.
+    func head(_ snapshot: SQLSnapshot, _ ledger: Ledger) throws -> UInt64 { snapshot.head }
 
     func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {}
 
@@ -342,6 +346,12 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
     }
 
     deinit { pump?.stop() }
+
+    /// No event that the index gets while the statement runs.
+    override func head(_ snapshot: SQLSnapshot, _ ledger: Ledger) throws -> UInt64 {
+        guard ledger.asOfSequence == nil else { return snapshot.head }
+        return min(snapshot.head, try snapshot.checkpoint(of: "packets"))
+    }
 
     override func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {
         pump?.stop()
