@@ -1,4 +1,6 @@
 internal import CLMDB
+private import Dispatch
+private import Synchronization
 
 /// Memory that was freed and that glibc retains for later.
 public enum FreedMemory {
@@ -11,4 +13,16 @@ public enum FreedMemory {
     /// Returns it to the system. After a commit of tens of megabytes glibc retains about as much again, spread over the heaps of
     /// the threads. Takes milliseconds: do not call it after a small commit.
     public static func giveBack() { _ = malloc_trim(kept) }
+
+    private static let isWaiting = Atomic(false)
+
+    /// Returns it within a second. During a replay, the next commit uses again what the last one has freed, and pages that were given back would be
+    /// cleared by the system once more.
+    public static func giveBackSoon() {
+        guard !isWaiting.exchange(true, ordering: .relaxed) else { return }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) {
+            isWaiting.store(false, ordering: .relaxed)
+            giveBack()
+        }
+    }
 }

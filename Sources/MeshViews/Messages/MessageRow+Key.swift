@@ -21,6 +21,12 @@ extension MessageRow {
 
     static let keySize = 21
 
+    static func sortKey(of key: RawSpan) -> SortKey? {
+        guard key.byteCount == keySize else { return nil }
+        let high = UInt64(key.byte(at: 0)) << 32 | UInt64(key.bigEndianUInt32(at: 1))
+        return (high, key.bigEndianUInt64(at: 5), key.bigEndianUInt64(at: 13))
+    }
+
     static func key(_ sortKey: SortKey) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: keySize)
         store(sortKey, into: &key)
@@ -36,6 +42,13 @@ extension MessageRow {
     var packet: UInt64 { UInt64(from) << 32 | UInt64(id) }
 
     var key: [UInt8] { Self.key(sortKey) }
+
+    static let packetKeySize = 16
+
+    static func store(_ packet: UInt64, _ firstSequence: UInt64, into key: inout [UInt8]) {
+        Projections.store(packet, length: 8, into: &key, at: 0)
+        Projections.store(firstSequence, length: 8, into: &key, at: 8)
+    }
 
     package static func packetKey(from: UInt32, id: UInt32, firstSequence: UInt64) -> [UInt8] {
         bigEndian(from) + bigEndian(id) + bigEndian(firstSequence)

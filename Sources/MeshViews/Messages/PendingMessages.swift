@@ -35,8 +35,7 @@ struct PendingMessages: Sendable {
         /// Rows stored and pending.
         var count: Int
         var newRows = MinimumHeap<Age>()
-        /// Stored rows below this key are already evicted.
-        var floor: [UInt8]
+        var stored: OldestMessages
     }
 
     private let cap: Int
@@ -46,14 +45,13 @@ struct PendingMessages: Sendable {
     private var newest = FlatMap()
     private var threads: [Thread] = []
     private var threadPlaces: [MessageThread: Int] = [:]
-    private var removedRows: Set<[UInt8]> = []
-    private var removedPackets: Set<[UInt8]> = []
+    private var removed = RemovedMessages()
     /// Whether the committed tables may hold rows.
     private var hasStoredRows = true
 
     init(cap: Int) { self.cap = cap }
 
-    var pendingBytes: Int { values.byteCount + entries.count * 160 + removedRows.count * 96 }
+    var pendingBytes: Int { values.byteCount + entries.count * 160 + removed.byteCount }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
@@ -140,10 +138,7 @@ struct PendingMessages: Sendable {
             found = try find(from: from, id: id, firstSequence: firstSequence, in: store)
         }
         guard let row = found else { return nil }
-        if isStored {
-            removedRows.insert(row.key)
-            removedPackets.insert(MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence))
-        }
+        if isStored { removed.insert(StoredMessage(row)) }
         threads[try thread(row.thread, in: store)].count -= 1
         return row
     }
@@ -208,7 +203,7 @@ struct PendingMessages: Sendable {
         while isThere, cursor.key.byteCount == 16, cursor.key.starts(with: prefix) {
             let firstSequence = cursor.key.bigEndianUInt64(at: 8)
             let rowKey = cursor.value.asArray
-            if rowKey.count == MessageRow.keySize, !pending.contains(firstSequence), !removedRows.contains(rowKey) {
+            if rowKey.count == MessageRow.keySize, !pending.contains(firstSequence), !removed.contains(rowKey) {
                 let time = rowKey.rawSpan.bigEndianUInt32(at: 9)
                 found.append(Candidate(time: time, firstSequence: firstSequence, entry: nil, rowKey: rowKey))
             }
@@ -258,7 +253,7 @@ struct PendingMessages: Sendable {
     ) throws(StorageError) -> MessageRow? {
         let transaction = try store.environment.beginRead()
         let key = MessageRow.packetKey(from: from, id: id, firstSequence: firstSequence)
-        guard let rowKey = try transaction.get(store.table("packets"), key.rawSpan)?.asArray, !removedRows.contains(rowKey) else {
+        guard let rowKey = try transaction.get(store.table("packets"), key.rawSpan)?.asArray, !removed.contains(rowKey) else {
             return nil
         }
         return try MessageRow.read(rowKey, transaction, store.table("messages"))
@@ -271,30 +266,18 @@ struct PendingMessages: Sendable {
         let transaction = try store.environment.beginRead()
         let prefix = id.key
         let count = try transaction.get(store.table("counts"), prefix.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
-        threads.append(Thread(id: id, count: Int(truncatingIfNeeded: count), floor: prefix))
+        threads.append(Thread(id: id, count: Int(truncatingIfNeeded: count), stored: OldestMessages(of: id)))
         threadPlaces[id] = threads.count - 1
         return threads.count - 1
     }
 
     private mutating func evict(from thread: Int, _ store: ViewStore) throws(StorageError) {
         guard hasStoredRows else { return evictPending(from: thread) }
-        let prefix = threads[thread].id.key
-        let transaction = try store.environment.beginRead()
-        let table = try store.table("messages")
-        var cursor = try transaction.cursor(table)
         while threads[thread].count > cap {
-            let floor = threads[thread].floor
-            let isThere = try cursor.seek(atOrAfter: floor.rawSpan)
-            let key = isThere ? cursor.key.asArray : []
-            let stored = key.starts(with: prefix) ? key : nil
-            if let stored, removedRows.contains(stored) {  // removed, and counted, when another row replaced it
-                threads[thread].floor = stored + [0]
-                continue
-            }
-            let pending = smallest(of: thread).map { MessageRow.key(entries[$0.entry].sortKey) }
-            if let stored, pending.map({ stored.lexicographicallyPrecedes($0) }) ?? true {
-                try removeStored(stored, transaction, table)
-                threads[thread].floor = stored + [0]
+            let stored = try threads[thread].stored.first(except: removed, in: store)
+            let pending = smallest(of: thread)
+            if let stored, pending.map({ stored.sortKey < entries[$0.entry].sortKey }) ?? true {
+                removeStored(stored)
             } else if let oldest = threads[thread].newRows.removeSmallest() {
                 entries[oldest.entry].isRemoved = true
             } else {
@@ -319,14 +302,10 @@ struct PendingMessages: Sendable {
         return threads[thread].newRows.smallest
     }
 
-    private mutating func removeStored(
-        _ key: [UInt8], _ transaction: borrowing ReadTransaction, _ table: RawTable
-    ) throws(StorageError) {
-        removedRows.insert(key)
-        guard let row = try MessageRow.read(key, transaction, table) else { return }
-        removedPackets.insert(MessageRow.packetKey(from: row.from, id: row.id, firstSequence: row.firstSequence))
+    private mutating func removeStored(_ row: StoredMessage) {
+        removed.insert(row)
         let group = Self.group(row.packet, row.firstSequence)
-        while let place = entry(of: group, where: { MessageRow.key($0.sortKey) == key }) { entries[place].isRemoved = true }
+        while let place = entry(of: group, where: { $0.sortKey == row.sortKey }) { entries[place].isRemoved = true }
     }
 
     // MARK: Storage
@@ -334,10 +313,7 @@ struct PendingMessages: Sendable {
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
         let table = try store.table("messages")
         let packets = try store.table("packets")
-        for key in removedRows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try transaction.delete(table, key: key.rawSpan)
-        }
-        for key in removedPackets { try transaction.delete(packets, key: key.rawSpan) }
+        try removed.delete(from: table, packets, of: &transaction)
         try writeRows(to: &transaction, table)
         try writePackets(to: &transaction, packets)
         let counts = try store.table("counts")
@@ -364,12 +340,11 @@ struct PendingMessages: Sendable {
         let isNew = { (entry: Entry) in !entry.isRemoved && !entry.isStored }
         let order = entries.indices.filter { isNew(entries[$0]) }.map { (entries[$0].packet, entries[$0].firstSequence, $0) }
             .sorted { $0 < $1 }
-        var packetKey = [UInt8](repeating: 0, count: 16)
+        var packetKey = [UInt8](repeating: 0, count: MessageRow.packetKeySize)
         var rowKey = [UInt8](repeating: 0, count: MessageRow.keySize)
         var cursor = try transaction.writeCursor(table)
         for (packet, firstSequence, place) in order {
-            Projections.store(packet, length: 8, into: &packetKey, at: 0)
-            Projections.store(firstSequence, length: 8, into: &packetKey, at: 8)
+            MessageRow.store(packet, firstSequence, into: &packetKey)
             MessageRow.store(entries[place].sortKey, into: &rowKey)
             try cursor.put(key: packetKey.rawSpan, value: rowKey.rawSpan, mode)
         }
@@ -378,11 +353,10 @@ struct PendingMessages: Sendable {
     mutating func committed() {
         entries.removeAll(keepingCapacity: true)
         values.removeAll()
-        newest = FlatMap()
+        newest = FlatMap(minimumCapacity: newest.count)
         threads.removeAll(keepingCapacity: true)
         threadPlaces.removeAll(keepingCapacity: true)
-        removedRows.removeAll()
-        removedPackets.removeAll()
+        removed = RemovedMessages(minimumCapacity: removed.count)
         hasStoredRows = true
     }
 }

@@ -7,16 +7,23 @@ extension MessageRow: ViewRow, DeclaredFields {
     public static let view = "messages"
     public static let table = "messages"
 
+    /// Numbers of the fields that `StoredMessage` reads without the others.
+    enum Stored {
+        static let firstSequence: UInt32 = 2
+        static let from: UInt32 = 3
+        static let id: UInt32 = 5
+    }
+
     static let declaration = RowDeclaration<MessageRow>([
         RowColumn(
             key: "thread", \.thread, widths: [1, 8], numbers: { [UInt64($0.prefix.kind), $0.prefix.value] }, get: { $0.thread }),
         RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
         RowColumn(key: "sequence", \.sequence) { $0.sequence },
         RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(3, "from", \.from, as: .fixed32).naming(.owner),
+        RowColumn(Stored.firstSequence, "firstSequence", \.firstSequence, as: .varint),
+        RowColumn(Stored.from, "from", \.from, as: .fixed32).naming(.owner),
         RowColumn(4, "to", \.to, as: .fixed32).naming(.mention),
-        RowColumn(5, "id", \.id, as: .fixed32),
+        RowColumn(Stored.id, "id", \.id, as: .fixed32),
         RowColumn(6, "port", \.port, as: .varint),
         RowColumn(7, "text", \.text, as: .string),
         RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero),

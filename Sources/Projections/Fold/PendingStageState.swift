@@ -1,9 +1,9 @@
 /// The sequential stage's changes since a view's last commit. It holds the batches' own arrays, so that four views do not
 /// keep four copies, and drops what the stage has dropped meanwhile.
 struct PendingStageState: Sendable {
-    private var records = PendingRuns<StageState.Record>()
-    private var receptions = PendingRuns<StageState.Reception>()
-    private var entries: [StageState.Entry] = []
+    private(set) var records = PendingRuns<StageState.Record>()
+    private(set) var receptions = PendingRuns<StageState.Reception>()
+    private(set) var entries: [StageState.Entry] = []
 
     /// Bytes that wait for the next commit.
     var byteCount: Int {
@@ -16,46 +16,32 @@ struct PendingStageState: Sendable {
         receptions.add(stageState.receptions, after: floor, oldest: stageState.oldestReception)
         entries += stageState.entries.filter { $0.sequence > floor }
     }
-
-    /// All of it, for one transaction.
-    var whole: StageState {
-        var stageState = StageState()
-        (stageState.records, stageState.oldestRecord) = (records.whole, records.oldest)
-        (stageState.receptions, stageState.oldestReception) = (receptions.whole, receptions.oldest)
-        stageState.entries = entries
-        return stageState
-    }
 }
 
 /// Records of several batches, as the batches have them.
-private struct PendingRuns<Record: StageStateRecord>: Sendable {
-    private var runs: [[Record]] = []
+struct PendingRuns<Record: StageStateRecord>: Sendable {
+    private var all: [[Record]] = []
     private var firstRun = 0
     private(set) var oldest: UInt64 = 0
     private(set) var count = 0
 
+    var runs: ArraySlice<[Record]> { all[firstRun...] }
+
     mutating func add(_ records: [Record], after floor: UInt64, oldest: UInt64) {
         if let first = records.first {
             let run = first.sequence > floor ? records : records.filter { $0.sequence > floor }
-            runs.append(run)
+            all.append(run)
             count += run.count
         }
         self.oldest = oldest
-        while firstRun < runs.count, runs[firstRun].last?.sequence ?? 0 < oldest {
-            count -= runs[firstRun].count
-            runs[firstRun] = []
+        while firstRun < all.count, all[firstRun].last?.sequence ?? 0 < oldest {
+            count -= all[firstRun].count
+            all[firstRun] = []
             firstRun += 1
         }
         if firstRun > 1_000 {
-            runs.removeFirst(firstRun)
+            all.removeFirst(firstRun)
             firstRun = 0
         }
-    }
-
-    var whole: [Record] {
-        var all: [Record] = []
-        all.reserveCapacity(count)
-        for run in runs[firstRun...] { all += run }
-        return all
     }
 }

@@ -127,7 +127,7 @@ package actor Projector<P: Projection>: BatchFolder {
         let changes = watch?.changes ?? []
         if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }
         let areKept = try store.keep(upkeep, changes, at: reached, in: &transaction)
-        try store.add(stageState.whole, to: &transaction)
+        try store.add(stageState, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()
@@ -145,7 +145,7 @@ package actor Projector<P: Projection>: BatchFolder {
         counters.commits[reason, default: 0] += 1
         // From the commit's start, but a slow disk rests for half of the interval.
         schedule.flushed(at: max(start, clock.now - policy.immediateInterval / 2))
-        if wasLarge { FreedMemory.giveBack() }
+        if wasLarge { FreedMemory.giveBackSoon() }
     }
 
     private func tables(_ names: [String]) throws(StorageError) -> [RawTable] {

@@ -97,7 +97,7 @@ private struct ReplayRun<P: Projection, Stage: FoldStage> where P.Batch == Stage
         guard try store.checkpoint() != reached else { return }
         var transaction = try store.environment.beginWrite()
         try projection.write(to: &transaction, store: store)
-        try store.add(stageState.whole, to: &transaction)
+        try store.add(stageState, to: &transaction)
         try store.add(quarantined, to: &transaction)
         try store.setCheckpoint(reached, in: &transaction)
         try transaction.commit()

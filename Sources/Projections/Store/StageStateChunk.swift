@@ -18,24 +18,26 @@ enum StageStateChunk {
         }
     }
 
+    /// Adds the records from `oldest` on.
     static func append<Record: StoredStageStateRecord>(
-        _ records: [Record], to table: RawTable, in transaction: inout WriteTransaction
+        _ records: PendingRuns<Record>, to table: RawTable, in transaction: inout WriteTransaction
     ) throws(StorageError) {
         let size = size(of: Record.self)
         let most = (records.count * size < bytesOfMany ? bytesOfFew : bytesOfMany) / size * size
-        var next = 0
         var (key, chunk) = try last(of: table, in: transaction)
-        while next < records.count {
-            if chunk.isEmpty || chunk.count >= most {
-                key = bigEndian(records[next].sequence)
-                chunk.removeAll(keepingCapacity: true)
+        var isChanged = false
+        for run in records.runs {
+            for record in run where record.sequence >= records.oldest {
+                if chunk.isEmpty || chunk.count >= most {
+                    if isChanged { try transaction.put(table, key: key.rawSpan, value: chunk.rawSpan) }
+                    key = bigEndian(record.sequence)
+                    chunk.removeAll(keepingCapacity: true)
+                }
+                record.append(to: &chunk)
+                isChanged = true
             }
-            while next < records.count, chunk.count < most {
-                records[next].append(to: &chunk)
-                next += 1
-            }
-            try transaction.put(table, key: key.rawSpan, value: chunk.rawSpan)
         }
+        if isChanged { try transaction.put(table, key: key.rawSpan, value: chunk.rawSpan) }
     }
 
     private static func last(

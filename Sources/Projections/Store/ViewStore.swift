@@ -220,18 +220,27 @@ package final class ViewStore: Sendable {
         return stageState
     }
 
-    func add(_ stageState: StageState, to transaction: inout WriteTransaction) throws(StorageError) {
+    /// Adds what the stage has recorded since the last commit, and removes what it has dropped.
+    func add(_ stageState: PendingStageState, to transaction: inout WriteTransaction) throws(StorageError) {
         let entries = try table(Name.entries)
         for entry in stageState.entries {
             try transaction.put(entries, key: entry.key.rawSpan, value: entry.value.rawSpan)
         }
         let meta = try table(Name.meta)
-        try transaction.put(meta, key: Self.oldestRecordKey.rawSpan, value: bigEndian(stageState.oldestRecord).rawSpan)
-        try transaction.put(meta, key: Self.oldestReceptionKey.rawSpan, value: bigEndian(stageState.oldestReception).rawSpan)
-        try replace(Name.records, with: stageState.records, from: stageState.oldestRecord, &transaction)
-        try replace(Name.receptions, with: stageState.receptions, from: stageState.oldestReception, &transaction)
-        try StageStateChunk.remove(
-            FormerStageStateRecord.self, below: stageState.oldestRecord, from: table(Name.formerRecords), in: &transaction)
+        let oldest = stageState.records.oldest
+        try transaction.put(meta, key: Self.oldestRecordKey.rawSpan, value: bigEndian(oldest).rawSpan)
+        try transaction.put(meta, key: Self.oldestReceptionKey.rawSpan, value: bigEndian(stageState.receptions.oldest).rawSpan)
+        try add(stageState.records, to: Name.records, &transaction)
+        try add(stageState.receptions, to: Name.receptions, &transaction)
+        try StageStateChunk.remove(FormerStageStateRecord.self, below: oldest, from: table(Name.formerRecords), in: &transaction)
+    }
+
+    private func add<Record: StoredStageStateRecord>(
+        _ records: PendingRuns<Record>, to name: String, _ transaction: inout WriteTransaction
+    ) throws(StorageError) {
+        let table = try table(name)
+        try StageStateChunk.append(records, to: table, in: &transaction)
+        try StageStateChunk.remove(Record.self, below: records.oldest, from: table, in: &transaction)
     }
 
     private func records<Record: StoredStageStateRecord>(
@@ -249,15 +258,6 @@ package final class ViewStore: Sendable {
         while try cursor.next() { StageStateChunk.read(cursor.value, into: &records) }
         records.removeAll { $0.sequence < oldest }
         return records
-    }
-
-    /// Adds records, and removes obsolete ones.
-    private func replace<Record: StoredStageStateRecord>(
-        _ name: String, with records: [Record], from oldest: UInt64, _ transaction: inout WriteTransaction
-    ) throws(StorageError) {
-        let table = try table(name)
-        try StageStateChunk.append(records.filter { $0.sequence >= oldest }, to: table, in: &transaction)
-        try StageStateChunk.remove(Record.self, below: oldest, from: table, in: &transaction)
     }
 }
 
