@@ -60,7 +60,7 @@ struct MessageRowsModel {
             case (0, _):
                 try commit(&pending, store)
                 let (rows, packets) = try stored(store)
-                #expect(rows == model.sorted, "seed \(seed), event \(sequence)")
+                #expect((rows == model.sorted) as Bool, "seed \(seed), event \(sequence)")
                 #expect(
                     packets == Dictionary(uniqueKeysWithValues: model.sorted.map { (packetKey($0), $0.key) }),
                     "seed \(seed), event \(sequence)")
@@ -90,7 +90,7 @@ struct MessageRowsModel {
             }
         }
         try commit(&pending, store)
-        #expect(try stored(store).rows == model.sorted, "seed \(seed)")
+        #expect((try stored(store).rows == model.sorted) as Bool, "seed \(seed)")
     }
 
     private func packetKey(_ row: MessageRow) -> [UInt8] {
