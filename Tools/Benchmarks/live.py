@@ -13,6 +13,7 @@ BURST_RATE, BURST_SECONDS = 50_000, 10
 MEMORY_BACK = 1.2  # of the memory after a first, small burst
 IMPORT_OF_C = 0.5
 LATE_S = 120.0  # what has not come by then never does
+LOOK_S = 0.2  # each look is a process: looked without a pause, it would take one of two cores from what is measured
 
 
 def little(number):
@@ -96,7 +97,7 @@ class Run:
         while time.monotonic() < end:
             if self.process.poll() is not None: break
             if condition(self.statuses()): return
-            time.sleep(0.02)
+            time.sleep(LOOK_S)
         raise SystemExit(f"{what} did not happen: {self.statuses()}; {(self.folder / 'errors').read_text()[-500:]}")
 
     def until_live(self, count):
@@ -108,7 +109,7 @@ class Run:
         while time.monotonic() < end:
             views = json.loads(self.command("view", "--format", "json"))
             if {view["checkpoint"] for view in views if view["view"] in ("nodes", "messages", "packets")} == {self.head()}: return
-            time.sleep(0.02)
+            time.sleep(LOOK_S)
         raise SystemExit("the views do not catch up")
 
     def head(self):
