@@ -34,7 +34,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @Option(
         help: ArgumentHelp(
-            "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+            "The finest precision of places in a new lake, which it keeps: bits such as 14, or a distance such as 500m or 1km.",
+            valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(
         help: ArgumentHelp("Only this table; may be given several times.", valueName: "name"),
@@ -87,7 +88,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
                 output.line("\(table) changed while it was read: the next run brings it up to date")
             }
             if report.removedFiles > 0 { output.line("\(report.removedFiles) files of earlier versions are removed") }
-            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)")
+            let places = report.precision.map { ", with places of \($0.bits) bits" } ?? ""
+            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)\(places)")
         }
     }
 }

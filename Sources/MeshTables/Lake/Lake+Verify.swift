@@ -19,7 +19,7 @@ public struct LakeVerification: Sendable {
 extension Lake {
     /// Compares files with their hashes, tables with the manifest, and the root of the tree with the ledger's.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
-        guard let manifest = try LakeManifest.load(manifestPath), !manifest.ledger.isEmpty else {
+        guard let manifest = try LakeManifest.load(manifestPath), !manifest.tables.isEmpty else {
             throw TableError(
                 .missing,
                 "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
@@ -82,10 +82,9 @@ extension Lake {
         throws
     {
         guard let manifest = try LakeManifest.load(manifestPath) else { return }
-        let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
         var comparison = LakeComparison(manifest: manifest, recipes: recipes)
         let names = Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)
-        try LakeTables(ledger, precision: precision, only: names, naming: manifest.name).visit(&comparison)
+        try LakeTables(ledger, precision: manifest.precision, only: names, naming: manifest.name).visit(&comparison)
         found.rows += comparison.rows
         found.problems += comparison.problems
     }
@@ -104,7 +103,7 @@ private struct LakeComparison: LakeVisitor {
             return
         }
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
-        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.precision).utf8)[...]))
+        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.bits).utf8)[...]))
         var expected = Dictionary(uniqueKeysWithValues: digests.map { ($0.key.folder, $0.value) })
         for file in known.files {
             let day = String(file.path.prefix { $0 != "/" })

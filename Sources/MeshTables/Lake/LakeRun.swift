@@ -55,13 +55,13 @@ struct LakeRun: LakeVisitor {
         var log = try DeltaLog(path)
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
-        let kind = "\(recipe) \(manifest.precision) \(table.state)"
+        let kind = "\(recipe) \(manifest.bits) \(table.state)"
         let place = try place(table.view)
         let state = "\(place.head) \(kind)"
         let known = manifest.tables[table.name]
         if let known, known.state == state, known.version == log.version, log.schema == schema, !table.isOfNow { return }
 
-        let seed = RowDigest.hash(Array((schema + manifest.precision).utf8)[...])
+        let seed = RowDigest.hash(Array((schema + manifest.bits).utf8)[...])
         let files = Dictionary((known?.files ?? []).map { ($0.path, $0) }) { $1 }
         // Files missing from the manifest were committed by an interrupted run; they are written again.
         var present: [String: (path: String, digest: String)] = [:]
