@@ -51,6 +51,7 @@ public struct Lake {
     package static func name(of table: String) -> String { LakeManifest().name(of: table) }
 
     var manifestPath: String { folder + "/manifest.json" }
+    var lockPath: String { folder + "/.lock" }
 
     /// Brings the lake up to date.
     ///
@@ -62,7 +63,7 @@ public struct Lake {
         isStopped: @escaping () -> Bool = { false }
     ) throws -> Report {
         try LakeFolder.make(folder)
-        let lock = try LakeFolder.lock(folder + "/.lock")
+        let lock = try LakeFolder.lock(lockPath)
         defer { close(lock) }
         var manifest = try begun(of: ledger, options)
         var options = options

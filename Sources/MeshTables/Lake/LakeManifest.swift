@@ -2,7 +2,7 @@ import MeshLedger
 internal import Meshtastic
 
 /// What ties each file of a lake to the ledger: `manifest.json` in the lake's folder.
-struct LakeManifest {
+struct LakeManifest: Equatable {
     struct File: Equatable {
         var path: String
         var rows: Int
@@ -19,7 +19,7 @@ struct LakeManifest {
         var recipe: String
     }
 
-    struct Table {
+    struct Table: Equatable {
         var version: Int
         /// The state of the ledger that it reflects completely, and what else its rows depend on; empty if they changed while they were written.
         var state: String
