@@ -52,8 +52,7 @@ enum LakeFolder {
 
     /// Reads while no other process writes to the lake; nil if one does.
     static func unlessLocked<Result>(_ path: String, _ read: () throws -> Result) throws -> Result? {
-        // Nobody writes to what has no lock, or cannot be written: it is a copy.
-        guard let descriptor = try? openFile(path, O_RDONLY) else { return try read() }
+        guard let descriptor = try? openFile(path, O_RDONLY) else { return try read() }  // a copy, to which nobody writes
         defer { close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? try read() : nil
     }
