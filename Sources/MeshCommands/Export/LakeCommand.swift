@@ -44,16 +44,20 @@ struct LakeWriteCommand: AsyncParsableCommand {
     var table: [String] = []
     @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
     @Flag(help: "Keep running, and write what is new.") var follow = false
-    @Option(help: ArgumentHelp("With --follow: how many seconds from one run to the next.", valueName: "seconds")) var every = 60
+    @Option(
+        help: ArgumentHelp("With --follow: how many seconds from one run to the next, by default 60.", valueName: "seconds"))
+    var every: Int?
     @Argument(help: "The lake's folder.", completion: .directory) var folder: String
 
     func validate() throws {
         if !(0...36_500).contains(keep) { throw ValidationError("--keep is a number of days") }
-        if !(1...86_400).contains(every) { throw ValidationError("--every is a number of seconds, up to a day") }
+        if every != nil, !follow { throw ValidationError("--every goes with --follow") }
+        if !(1...86_400).contains(every ?? 60) { throw ValidationError("--every is a number of seconds, up to a day") }
     }
 
     func run() async throws {
         guard follow else { return try await update() }
+        let every = every ?? 60
         _ = try await StopSignals.cancelling {
             while !Task.isCancelled {
                 do {
