@@ -25,6 +25,7 @@ ANSWERS = [
     ("SELECT 1 AS i, 1.5 AS f, 'x' AS s, NULL AS n, x'00ff' AS b UNION ALL SELECT 2, 2, 'ü', NULL, x''",
      {"i": "int64", "f": "double", "s": "string", "n": "string", "b": "binary"}),
     ("SELECT 1 AS mixed UNION ALL SELECT 'two' UNION ALL SELECT 2.5 UNION ALL SELECT NULL UNION ALL SELECT x'0a'", {"mixed": "string"}),
+    ("SELECT 9007199254740993 AS exact, 9007199254740992 AS real UNION ALL SELECT 1.5, 1.5", {"exact": "string", "real": "double"}),
     ("SELECT a.node, b.node, a.node AS Node FROM nodes a JOIN nodes b ON a.node < b.node", {"node": "dictionary", "node_2": "dictionary", "Node_3": "dictionary"}),
     ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000) SELECT i, CASE WHEN i < 69999 THEN i ELSE i + 0.5 END AS late FROM n",
      {"i": "int64", "late": "double"}),
@@ -94,6 +95,10 @@ for number, (statement, types) in enumerate(ANSWERS):
 for statements in ("SELECT 1 AS a; SELECT 2 AS b",):
     said = run(statements, "--format", "parquet", "--output", folder / "two.parquet", status=64)
     if "one statement" not in said:
+        sys.exit(said)
+for statement in ("SELECT snr FROM positions UNION ALL SELECT 0.12345678901", "SELECT latitude FROM positions UNION ALL SELECT 9007199254740993"):
+    said = run(statement, "--format", "arrow", "--output", folder / "digits.arrow", status=64)
+    if "write it as an expression" not in said:
         sys.exit(said)
 untouched = folder / "kept.parquet"
 untouched.write_text("kept")

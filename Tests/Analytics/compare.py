@@ -36,7 +36,7 @@ def instant(value):
 def wanted(value, field):
     """A value of JSON lines in the column's type."""
     if value is None:
-        return False if field.name in ("masked", "erased") else None
+        return None
     if pa.types.is_timestamp(field.type):
         return instant(value)
     if pa.types.is_float32(field.type):

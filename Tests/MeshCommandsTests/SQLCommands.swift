@@ -46,6 +46,44 @@ struct SQLCommands {
         #expect(lack.status == 64 && lack.errors.contains("2 parameters"))
     }
 
+    @Test func `commands of the prompt may be arguments, and nothing that is given is ignored`() throws {
+        let tool = try filled(50)
+        let tables = try tool.run("sql", ".tables")
+        #expect(tables.status == 0 && tables.lines.contains("positions") && tables.lines.contains("quarantine"))
+        let schema = try tool.run("sql", ".mode jsonl\n.schema positions")
+        #expect(schema.objects.contains { $0["column"] as? String == "altitude" && $0["unit"] as? String == "m" })
+        for (refused, reason) in [
+            ([".schema", "positions"], "takes no values"), ([".schema nope"], "no table nope"), ([".nope"], ".help"),
+            (["SELECT ?", "1", "2"], "1 parameters, and there are 2 values"), (["SELECT 1", "2"], "0 parameters"),
+        ] {
+            let outcome = try tool.start(["sql"] + refused).wait()
+            #expect(outcome.status == 64 && outcome.errors.contains(reason) && outcome.output.isEmpty, "\(outcome)")
+        }
+        let shared = try tool.run("sql", "SELECT ? AS a; SELECT ? AS b, ? AS c", "1", "2", "--format", "jsonl")
+        #expect(shared.output == "{\"a\":1}\n{\"b\":1,\"c\":2}\n")
+        let every = try tool.run("lake", "write", tool.folder.file("lake").path, "--every", "5")
+        #expect(every.status == 64 && every.errors.contains("--follow"))
+    }
+
+    @Test func `rows that an older recipe made are known in SQL as in exports`() throws {
+        let tool = try filled(1_500)
+        func asked() throws -> Tool.Outcome {
+            try tool.run("sql", "SELECT older_recipe FROM positions WHERE older_recipe IS NOT NULL", "--format", "jsonl")
+        }
+        #expect(try asked().errors.contains("no such column"))
+        #expect(try tool.run("storage", "retain", "--larger-than", "100KB", "--yes").status == 0)
+        let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        #expect(try tool.run("keys", "add", "Harbour", "--psk", key, "--yes").status == 0)
+        let exported = try tool.run("export", "positions", "--format", "jsonl").objects
+        let older = exported.compactMap { $0["older_recipe"] as? String }
+        #expect(!older.isEmpty && older.count < exported.count)
+        #expect(try asked().objects.compactMap { $0["older_recipe"] as? String } == older)
+        #expect(try tool.run("sql", ".schema telemetry_device").output.contains("older_recipe"))
+        let arrow = try tool.run(
+            "sql", "SELECT * FROM positions", "--format", "arrow", "--output", tool.folder.file("x.arrow").path)
+        #expect(arrow.status == 0, "\(arrow)")
+    }
+
     @Test func `a value is a number only if it is written as one`() throws {
         let tool = try Tool(holding: [Line.node(1, long: "One", short: "0012"), Line.text("call 12 now", from: 1)])
         func count(_ condition: String, _ value: String) throws -> Int? {

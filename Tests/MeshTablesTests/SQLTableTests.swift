@@ -158,10 +158,19 @@ struct SQLTableTests {
         let joined = try proofs.rows(
             "SELECT t.value, count(*) FROM json_each('[1,600]') t JOIN events e ON e.as_of = t.value GROUP BY 1")
         #expect(joined == [[.integer(1), .integer(1)], [.integer(600), .integer(600)]])
-        for wrong in ["'soon'", "-1", "99999999", "x'00'"] {
+        for wrong in ["'soon'", "-1", "99999999", "x'00'", "100.5", "1e300"] {
             #expect(throws: (any Error).self) { try proofs.rows("SELECT count(*) FROM nodes WHERE as_of = \(wrong)") }
         }
         #expect(try proofs.rows("SELECT count(*) FROM nodes WHERE as_of IS NULL AND as_of = NULL") == [[.integer(0)]])
+        func count(_ condition: String, _ values: SQLValue...) throws -> [[SQLValue]] {
+            try proofs.rows("SELECT count(*) FROM events WHERE \(condition)", values)
+        }
+        #expect(try count("as_of IS 300") == [[.integer(300)]] && count("as_of IS ?", .integer(300)) == [[.integer(300)]])
+        #expect(try count("as_of IS ?", .null) == [[.integer(head)]] && count("as_of IS NULL") == [[.integer(head)]])
+        #expect(try count("as_of IN (1, 300)") == [[.integer(301)]] && count("as_of = 1 OR as_of = 2") == [[.integer(3)]])
+        for wrong in ["> 300", "<> 300", "BETWEEN 1 AND 300", "IS NOT NULL", "LIKE '3%'"] {
+            #expect(throws: (any Error).self, "\(wrong)") { try count("as_of \(wrong)") }
+        }
         try await proofs.ledger.close()
     }
 
@@ -244,7 +253,7 @@ extension ColumnArray {
             case .int32(let values): return .integer(Int64(values[index]))
             case .uint32(let values): return .integer(Int64(values[index]))
             case .int64(let values): return type == .microseconds ? .real(Double(values[index]) / 1e6) : .integer(values[index])
-            case .uint64(let values): return .integer(Int64(clamping: values[index]))
+            case .uint64(let values): return Int64(exactly: values[index]).map { .integer($0) } ?? .null
             case .float32(let values): return .real(Double(values[index].description) ?? 0)
             case .float64(let values): return .real(values[index])
             case .bytes(let offsets, let bytes):

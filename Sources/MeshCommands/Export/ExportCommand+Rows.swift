@@ -11,9 +11,7 @@ extension ExportCommand {
         case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger)
         case .mapreports:
             let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
-            let hasAltitude = precision == nil
-            let columns = { MapReportRow.tableColumns($0).filter { hasAltitude || $0.schema.name != "altitude" } }
-            try write(rows, columns, ledger)
+            try write(rows, { MapReportRow.reduced(MapReportRow.tableColumns($0), to: precision?.precision) }, ledger)
         case .sensors: try write(try ledger.sensors(of: node, query), ledger)
         case .nodehistory: try write(try ledger.nodeHistory(of: node, query), ledger)
         case .hardware: try write(try ledger.hardwareRows(of: node, query), ledger)

@@ -34,7 +34,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @Option(
         help: ArgumentHelp(
-            "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
+            "The finest precision of places in a new lake, which it keeps: bits such as 14, or a distance such as 500m or 1km.",
+            valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(
         help: ArgumentHelp("Only this table; may be given several times.", valueName: "name"),
@@ -43,16 +44,20 @@ struct LakeWriteCommand: AsyncParsableCommand {
     var table: [String] = []
     @Option(help: ArgumentHelp("How many days files of earlier versions are kept.", valueName: "days")) var keep = 7
     @Flag(help: "Keep running, and write what is new.") var follow = false
-    @Option(help: ArgumentHelp("With --follow: how many seconds from one run to the next.", valueName: "seconds")) var every = 60
+    @Option(
+        help: ArgumentHelp("With --follow: how many seconds from one run to the next, by default 60.", valueName: "seconds"))
+    var every: Int?
     @Argument(help: "The lake's folder.", completion: .directory) var folder: String
 
     func validate() throws {
         if !(0...36_500).contains(keep) { throw ValidationError("--keep is a number of days") }
-        if !(1...86_400).contains(every) { throw ValidationError("--every is a number of seconds, up to a day") }
+        if every != nil, !follow { throw ValidationError("--every goes with --follow") }
+        if !(1...86_400).contains(every ?? 60) { throw ValidationError("--every is a number of seconds, up to a day") }
     }
 
     func run() async throws {
         guard follow else { return try await update() }
+        let every = every ?? 60
         _ = try await StopSignals.cancelling {
             while !Task.isCancelled {
                 do {
@@ -87,7 +92,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
                 output.line("\(table) changed while it was read: the next run brings it up to date")
             }
             if report.removedFiles > 0 { output.line("\(report.removedFiles) files of earlier versions are removed") }
-            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)")
+            let places = report.precision.map { ", with places of \($0.bits) bits" } ?? ""
+            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)\(places)")
         }
     }
 }
@@ -125,21 +131,11 @@ struct LakeVerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(saying: "comparing") { ledger in
-            let lake = Lake(folder)
-            let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
-            var verification = try lake.verifyFiles(against: ledger)
-            let output = StandardOutput()
-            let head = ledger.log.head.rawValue
-            for end in verification.heads {
-                // The views of a ledger that another process writes to may be behind the log, and go on.
-                guard end < head || ledger.isReadOnly else {
-                    try lake.verifyRows(at: end, against: ledger, recipes: recipes, &verification)
-                    continue
-                }
-                if end < head { output.line("tables up to event \(end) are \(head - end) events behind") }
-                let then = try ledger.asOf(.sequence(end))
-                try lake.verifyRows(at: end, against: then, recipes: recipes, &verification)
-                try await then.close()
+            let (lake, output) = (Lake(folder), StandardOutput())
+            var (verification, comparisons) = (try await compare(lake, with: ledger, output), 1)
+            // A run of another process may have removed files meanwhile.
+            while !verification.problems.isEmpty, comparisons < 6, try !lake.isAsVerified(verification) {
+                (verification, comparisons) = (try await compare(lake, with: ledger, output), comparisons + 1)
             }
             for table in verification.moving {
                 output.line("\(table) changed while it was written, and is not compared: run `meshledger lake write` again")
@@ -153,11 +149,33 @@ struct LakeVerifyCommand: AsyncParsableCommand {
             output.line("\(verification.files) files and \(verification.rows) rows compared")
             output.flush()
             guard verification.problems.isEmpty else {
+                if try !lake.isAsVerified(verification) {
+                    throw CommandError(
+                        .locked, "\(folder) was written while it was compared, \(comparisons) times; verify it when no run does")
+                }
                 throw CommandError(
                     .verificationFailed,
                     "\(folder) differs from the ledger; where the lines above do not say what to do, `meshledger lake write` with another folder "
                         + "creates a new lake")
             }
         }
+    }
+
+    private func compare(_ lake: Lake, with ledger: Ledger, _ output: StandardOutput) async throws -> LakeVerification {
+        let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+        var verification = try lake.verifyFiles(against: ledger)
+        let head = ledger.log.head.rawValue
+        for end in verification.heads {
+            // The views of a ledger that another process writes to may be behind the log, and go on.
+            guard end < head || ledger.isReadOnly else {
+                try lake.verifyRows(at: end, against: ledger, recipes: recipes, &verification)
+                continue
+            }
+            if end < head { output.line("tables up to event \(end) are \(head - end) events behind") }
+            let then = try ledger.asOf(.sequence(end))
+            try lake.verifyRows(at: end, against: then, recipes: recipes, &verification)
+            try await then.close()
+        }
+        return verification
     }
 }

@@ -15,14 +15,21 @@ struct SQLCommand: AsyncParsableCommand {
               meshledger sql 'SELECT * FROM positions WHERE node = ? ORDER BY time DESC LIMIT 100' '!19025c00' --format csv
               meshledger sql 'SELECT node, time, battery_level FROM telemetry_device' --format parquet --output battery.parquet
               meshledger sql "SELECT count(*) FROM nodes WHERE as_of = '2025-09-01'"
+              meshledger sql '.schema positions'
               meshledger sql 'EXPLAIN QUERY PLAN SELECT * FROM messages WHERE "from" = ?' '!19025c00'
             """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: SQLOutputOptions
-    @Argument(help: "Statements, separated by semicolons.") var statements: String?
+    @Argument(help: "Statements, separated by semicolons; or a command of the prompt, such as .tables.") var statements: String?
     @Argument(help: "The values of their parameters: ?, ?2, :name.") var values: [String] = []
+
+    func validate() throws {
+        if let command = statements, command.hasPrefix("."), !values.isEmpty {
+            throw ValidationError("\(command) takes no values; the prompt's commands are one argument: '.schema positions'")
+        }
+    }
 
     func run() async throws {
         try await ledger.reading(past, saying: nil) { ledger in
@@ -30,7 +37,9 @@ struct SQLCommand: AsyncParsableCommand {
             do {
                 let sqlite = try LinkedSQLite(ledger, opener)
                 let run = SQLRun(sqlite.connection, ledger, output)
-                if let statements {
+                if let statements, statements.hasPrefix(".") {
+                    try SQLPrompt(run).run(statements)
+                } else if let statements {
                     try run.run(statements, values.map(Self.value))
                 } else {
                     try SQLPrompt(run).run()

@@ -5,15 +5,28 @@ import MeshTables
 /// Prompts for statements and answers them.
 final class SQLPrompt {
     private let statements: SQLRun
-    private let lines = LineReader()
+    /// Whether a person reads what went wrong, and goes on.
+    private var goesOn = false
 
     init(_ statements: SQLRun) { self.statements = statements }
 
     /// - Throws: only if the input is not a terminal: a wrong statement then ends the run.
     func run() throws {
-        if lines.isTerminal { StandardOutput.error("Statements end with a semicolon; .help lists the other commands.") }
+        let lines = LineReader()
+        goesOn = lines.isTerminal
+        if goesOn { StandardOutput.error("Statements end with a semicolon; .help lists the other commands.") }
+        try obeyAll(lines.next)
+    }
+
+    /// Obeys lines as if they were typed.
+    func run(_ text: String) throws {
+        var lines = text.split(separator: "\n").map(String.init)
+        try obeyAll { _ in lines.isEmpty ? nil : lines.removeFirst() }
+    }
+
+    private func obeyAll(_ next: (_ prompt: String) -> String?) throws {
         var statement = ""
-        while let line = lines.next(statement.isEmpty ? "sql> " : "...> ") {
+        while let line = next(statement.isEmpty ? "sql> " : "...> ") {
             if statement.isEmpty, line.hasPrefix(".") {
                 guard try obey(line) else { return }
                 continue
@@ -35,7 +48,7 @@ final class SQLPrompt {
     }
 
     private func tell(_ error: any Error) throws {
-        guard lines.isTerminal else { throw error }
+        guard goesOn else { throw error }
         let text = (error as? SQLError)?.description ?? CommandError(known: error)?.message ?? "\(error)"
         StandardOutput.error(DisplayWidth.safe(text))
     }

@@ -5,7 +5,7 @@ import Meshtastic
 /// `ledger-jsonl`: one raw event of a ledger per line, as `meshledger export --format jsonl` writes them.
 ///
 /// ```
-/// {"sequence":1,"arrival":"2026-01-31T10:15:00.250000Z","reception":"live","source":"mqtt://…","encoding":"ServiceEnvelope","payload_b64":"…"}
+/// {"sequence":1,"arrival":"2026-01-31T10:15:00.250000Z","reception":"live","source":"mqtt://…","encoding":"ServiceEnvelope","masked":false,"erased":false,"payload_b64":"…"}
 /// ```
 ///
 /// `arrival` is the origin's clock, in ISO 8601 or microseconds since 1970. `reception` is `live` (received when it arrived), a time, or
@@ -32,9 +32,7 @@ public enum LedgerLine {
         } else {
             text.append(contentsOf: "\(header.encoding.rawValue)".utf8)
         }
-        if header.isMasked { text.append(contentsOf: ",\"masked\":true".utf8) }
-        if header.isErased { text.append(contentsOf: ",\"erased\":true".utf8) }
-        text.append(contentsOf: ",\"payload_b64\":\"".utf8)
+        text.append(contentsOf: ",\"masked\":\(header.isMasked),\"erased\":\(header.isErased),\"payload_b64\":\"".utf8)
         Base64.encode(payload, to: &text)
         text.append(contentsOf: "\"}\n".utf8)
     }

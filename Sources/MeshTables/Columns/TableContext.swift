@@ -14,6 +14,13 @@ public struct TableContext: Sendable {
         now = 0
     }
 
+    /// For the columns of a ledger's tables: it contains no names, but says which rows an older recipe made.
+    init(schemasOf ledger: Ledger) {
+        // These are only rows of dropped events.
+        loaded = ledger.log.first.rawValue > 1 ? LoadedContext(ledger, hasNames: false) : nil
+        now = 0
+    }
+
     /// Columns read what they need while they are made, and `check` reports what could not be read.
     package init(of ledger: Ledger) {
         loaded = LoadedContext(ledger)
@@ -51,12 +58,14 @@ private final class LoadedContext: Sendable {
     }
 
     private let ledger: Ledger
+    private let hasNames: Bool
     private let state = Mutex(State())
 
-    init(_ ledger: Ledger) { self.ledger = ledger }
+    init(_ ledger: Ledger, hasNames: Bool = true) { (self.ledger, self.hasNames) = (ledger, hasNames) }
 
     var nodeNames: [UInt32: String] {
-        state.withLock { state in
+        guard hasNames else { return [:] }
+        return state.withLock { state in
             if let known = state.nodeNames { return known }
             let names = read(&state, [:]) { try Self.nodeNames(ledger) }
             state.nodeNames = names
@@ -65,7 +74,8 @@ private final class LoadedContext: Sendable {
     }
 
     var sourceNames: [UInt32: String] {
-        state.withLock { state in
+        guard hasNames else { return [:] }
+        return state.withLock { state in
             if let known = state.sourceNames { return known }
             let names = read(&state, [:]) {
                 Dictionary(uniqueKeysWithValues: try ledger.log.sources().map { ($0.id.rawValue, $0.name) })

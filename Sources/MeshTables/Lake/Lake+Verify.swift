@@ -4,6 +4,8 @@ public import MeshLedger
 
 /// The findings of a verification.
 public struct LakeVerification: Sendable {
+    /// The version of the lake that is compared.
+    let manifest: LakeManifest
     /// The last events in its tables; several if only some tables were written recently.
     public var heads: [UInt64] = []
     /// Tables whose rows changed while they were written: they are not compared.
@@ -18,14 +20,12 @@ public struct LakeVerification: Sendable {
 
 extension Lake {
     /// Compares files with their hashes, tables with the manifest, and the root of the tree with the ledger's.
+    ///
+    /// It waits for the end of a run that is writing to the lake, and compares one version even if a later run begins meanwhile. Files of that version may
+    /// then be gone: see `isAsVerified`.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
-        guard let manifest = try LakeManifest.load(manifestPath), !manifest.ledger.isEmpty else {
-            throw TableError(
-                .missing,
-                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
-            )
-        }
-        var found = LakeVerification()
+        let (manifest, interrupted) = try settled()
+        var found = LakeVerification(manifest: manifest)
         found.heads = Set(manifest.tables.values.filter(\.isWhole).map(\.head)).sorted()
         found.moving = manifest.tables.filter { !$0.value.isWhole }.keys.sorted()
         guard manifest.ledger == ledger.log.identifier else {
@@ -41,17 +41,44 @@ extension Lake {
             found.problems.append("the tree's root at event \(manifest.head) is not the ledger's: the history was changed")
         }
         for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
-            let log = try DeltaLog("\(folder)/\(name)")
-            if log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path)) {
+            if interrupted.contains(name) {
                 found.problems.append(
                     "\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
             }
             for file in table.files {
                 found.files += 1
-                try verify(file, "\(log.table)/\(file.path)", against: ledger, &found)
+                try verify(file, "\(folder)/\(name)/\(file.path)", against: ledger, &found)
             }
         }
         return found
+    }
+
+    /// Whether no run has written to the lake since its version was compared.
+    public func isAsVerified(_ found: LakeVerification) throws -> Bool { try settled().manifest == found.manifest }
+
+    /// The manifest when no run was going on, and the tables that nevertheless have another version.
+    private func settled() throws -> (manifest: LakeManifest, interrupted: Set<String>) {
+        while true {
+            // A run commits each table before it writes the manifest.
+            let found = Result { try manifestAndDifferences() }
+            if case .success(let found) = found, found.1.isEmpty { return found }
+            if let found = try LakeFolder.unlessLocked(lockPath, manifestAndDifferences) { return found }
+            usleep(100_000)
+        }
+    }
+
+    private func manifestAndDifferences() throws -> (LakeManifest, Set<String>) {
+        guard let manifest = try LakeManifest.load(manifestPath), !manifest.tables.isEmpty else {
+            throw TableError(
+                .missing,
+                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
+            )
+        }
+        let differing = try manifest.tables.filter { name, table in
+            let log = try DeltaLog("\(folder)/\(name)")
+            return log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path))
+        }
+        return (manifest, Set(differing.keys))
     }
 
     private func verify(
@@ -59,8 +86,11 @@ extension Lake {
     ) throws {
         let read: String?
         do { read = try PartFile.sha256(of: path) } catch { return found.problems.append("\(path) cannot be read: \(error)") }
-        guard let hash = read else { return found.problems.append("\(path) is missing") }
-        if hash != file.sha256 { found.problems.append("\(path) was changed: its SHA-256 is not that of the manifest") }
+        guard let hash = read else { return found.problems.append("\(path) is missing: run `meshledger lake write` again") }
+        if hash != file.sha256 {
+            found.problems.append(
+                "\(path) was changed: its SHA-256 is not that of the manifest; remove it and run `meshledger lake write` again")
+        }
         if try differs(file.root, ledger, file.head, &found) {
             found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")
         }
@@ -81,11 +111,10 @@ extension Lake {
     public func verifyRows(at head: UInt64, against ledger: Ledger, recipes: [String: String], _ found: inout LakeVerification)
         throws
     {
-        guard let manifest = try LakeManifest.load(manifestPath) else { return }
-        let precision = UInt32(manifest.precision).flatMap { PlacePrecision(bits: $0) }
+        let manifest = found.manifest
         var comparison = LakeComparison(manifest: manifest, recipes: recipes)
         let names = Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)
-        try LakeTables(ledger, precision: precision, only: names, naming: manifest.name).visit(&comparison)
+        try LakeTables(ledger, precision: manifest.precision, only: names, naming: manifest.name).visit(&comparison)
         found.rows += comparison.rows
         found.problems += comparison.problems
     }
@@ -104,7 +133,7 @@ private struct LakeComparison: LakeVisitor {
             return
         }
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
-        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.precision).utf8)[...]))
+        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.bits).utf8)[...]))
         var expected = Dictionary(uniqueKeysWithValues: digests.map { ($0.key.folder, $0.value) })
         for file in known.files {
             let day = String(file.path.prefix { $0 != "/" })

@@ -4,6 +4,7 @@ public import MeshLedger
 /// A folder with a Delta table for each view, in Parquet files by day.
 public struct Lake {
     public struct Options: Sendable {
+        /// The precision of places in a new lake; nil for exact ones. A lake keeps the precision with which it was begun.
         public var precision: PlacePrecision?
         /// The tables; nil for all.
         public var tables: Set<String>?
@@ -28,6 +29,8 @@ public struct Lake {
         public var changes: [Change] = []
         public var removedFiles = 0
         public var head: UInt64 = 0
+        /// The precision of the lake's places; nil if they are exact.
+        public var precision: PlacePrecision?
         /// Tables whose rows changed while they were read: the next run brings them up to date.
         public var moving: [String] = []
         /// The number of rows written, over all tables.
@@ -48,6 +51,7 @@ public struct Lake {
     package static func name(of table: String) -> String { LakeManifest().name(of: table) }
 
     var manifestPath: String { folder + "/manifest.json" }
+    var lockPath: String { folder + "/.lock" }
 
     /// Brings the lake up to date.
     ///
@@ -59,31 +63,14 @@ public struct Lake {
         isStopped: @escaping () -> Bool = { false }
     ) throws -> Report {
         try LakeFolder.make(folder)
-        let lock = try LakeFolder.lock(folder + "/.lock")
+        let lock = try LakeFolder.lock(lockPath)
         defer { close(lock) }
-        var manifest = try begun() ?? LakeManifest()
+        var manifest = try begun(of: ledger, options)
         var options = options
         options.tables = options.tables.map { Set($0.map(manifest.name)) }
-        guard manifest.ledger.isEmpty || manifest.ledger == ledger.log.identifier else {
-            throw TableError(.exists, "\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
-        }
         let erasure = try ledger.log.lastErasure()?.rawValue ?? 0
-        let precision = options.precision.map { "\($0.bits)" } ?? ""
-        let isOther = precision != manifest.precision && !manifest.tables.isEmpty
-        if isOther, let tables = options.tables, let left = manifest.tables.keys.sorted().first(where: { !tables.contains($0) }) {
-            throw TableError(
-                .request,
-                "\(folder) has places of another precision, also in \(left); write all tables, or name another folder")
-        }
-        if precision != "", manifest.tables["events"] != nil || options.tables?.contains("events") ?? false {
-            throw TableError(
-                .request,
-                "\(folder): events hold places as exact as nodes sent them; write them to a lake without a precision")
-        }
-        manifest.ledger = ledger.log.identifier
         manifest.head = ledger.log.head.rawValue
         manifest.root = try Self.root(ledger, manifest.head)
-        manifest.precision = precision
         let end = Place(head: manifest.head, root: manifest.root)
         // Beside a writer, a view may be behind the log.
         func place(_ view: String?) throws -> Place {
@@ -93,28 +80,50 @@ public struct Lake {
         }
         let named = try place(NodeRow.view).head
         let tables = try LakeTables(
-            ledger, precision: options.precision, only: options.tables, through: manifest.head, naming: manifest.name)
+            ledger, precision: manifest.precision, only: options.tables, through: manifest.head, naming: manifest.name)
         var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped, place: place)
         run.namesHead = try place(NodeRow.view).head == named ? named : nil
         try tables.visit(&run)
-        run.report.head = manifest.head
+        (run.report.head, run.report.precision) = (manifest.head, manifest.precision)
         let isErased = erasure > manifest.erasure
         if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }
-        // Erased rows, or places that must now be less precise, must not remain in files of earlier versions.
-        run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased || isOther, options)
+        // Erased rows must not remain in files of earlier versions.
+        run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased, options)
         if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
-        try LakeFolder.replace(manifestPath, Array((run.manifest.json.description + "\n").utf8))
+        try save(run.manifest)
         return run.report
     }
 
-    /// The manifest. A new lake gets an empty one before its first table, so that no other folder is mistaken for a lake.
-    private func begun() throws -> LakeManifest? {
-        if let manifest = try LakeManifest.load(manifestPath) { return manifest }
-        if let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) {
+    /// The manifest. A new lake gets one before its first table, so that no other folder is mistaken for a lake, and no killed run leaves the precision open.
+    private func begun(of ledger: Ledger, _ options: Options) throws -> LakeManifest {
+        let known = try LakeManifest.load(manifestPath)
+        if known == nil,
+            let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") })
+        {
             throw TableError(.exists, "\(folder) is not a lake, but contains \(other); name a new or empty folder")
         }
-        try LakeFolder.replace(manifestPath, Array((LakeManifest().json.description + "\n").utf8))
-        return nil
+        var manifest = known ?? LakeManifest()
+        let isNew = manifest.ledger.isEmpty
+        if isNew { (manifest.ledger, manifest.precision) = (ledger.log.identifier, options.precision) }
+        guard manifest.ledger == ledger.log.identifier else {
+            throw TableError(.exists, "\(folder) is the lake of another ledger, \(manifest.ledger); name another folder")
+        }
+        if let wanted = options.precision, wanted != manifest.precision {
+            let places = manifest.precision.map { "places of \($0.bits) bits" } ?? "exact places"
+            throw TableError(
+                .request, "\(folder) has \(places), and keeps them; name another folder for places of \(wanted.bits) bits")
+        }
+        if manifest.precision != nil, options.tables?.contains("events") ?? false {
+            throw TableError(
+                .request,
+                "\(folder): events hold places as exact as nodes sent them; write them to a lake without a precision")
+        }
+        if isNew { try save(manifest) }
+        return manifest
+    }
+
+    private func save(_ manifest: LakeManifest) throws {
+        try LakeFolder.replace(manifestPath, Array((manifest.json.description + "\n").utf8))
     }
 
     static func root(_ ledger: Ledger, _ head: UInt64) throws -> String {

@@ -41,11 +41,20 @@ enum LakeFolder {
     /// Locks the lake for this process; closing the descriptor releases it.
     static func lock(_ path: String) throws -> Int32 {
         let descriptor = try openFile(path, O_RDWR | O_CREAT)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw TableError(.locked, "\(path) is locked: another `meshledger lake` is writing there; wait for its end")
+        // A verification holds the lock for a moment.
+        for _ in 0..<20 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            usleep(50_000)
         }
-        return descriptor
+        close(descriptor)
+        throw TableError(.locked, "\(path) is locked: another `meshledger lake` is writing there; wait for its end")
+    }
+
+    /// Reads while no other process writes to the lake; nil if one does.
+    static func unlessLocked<Result>(_ path: String, _ read: () throws -> Result) throws -> Result? {
+        guard let descriptor = try? openFile(path, O_RDONLY) else { return try read() }  // a copy, to which nobody writes
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? try read() : nil
     }
 
     /// Replaces a file.
@@ -128,6 +137,12 @@ enum LakeFolder {
         } catch {
             throw TableError(.storage, "\(path): its files cannot be listed: \(error.localizedDescription)")
         }
+    }
+
+    /// The size of a plain file in bytes; nil if there is none.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
     /// When a file was last written, in milliseconds since 1970; nil if it does not exist.

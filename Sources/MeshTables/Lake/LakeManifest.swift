@@ -2,7 +2,7 @@ import MeshLedger
 internal import Meshtastic
 
 /// What ties each file of a lake to the ledger: `manifest.json` in the lake's folder.
-struct LakeManifest {
+struct LakeManifest: Equatable {
     struct File: Equatable {
         var path: String
         var rows: Int
@@ -19,7 +19,7 @@ struct LakeManifest {
         var recipe: String
     }
 
-    struct Table {
+    struct Table: Equatable {
         var version: Int
         /// The state of the ledger that it reflects completely, and what else its rows depend on; empty if they changed while they were written.
         var state: String
@@ -36,7 +36,8 @@ struct LakeManifest {
     var root = ""
     /// The last erasure that has been carried out in the lake.
     var erasure: UInt64 = 0
-    var precision = ""
+    /// The precision of its places, the same in all tables from the first run on; nil if they are exact.
+    var precision: PlacePrecision?
     var tables: [String: Table] = [:]
 
     init() {}
@@ -49,7 +50,11 @@ struct LakeManifest {
         head = number(json["head"])
         root = json["root"]?.string ?? ""
         erasure = number(json["erasure"])
-        precision = json["precision"]?.string ?? ""
+        let bits = json["precision"]?.string ?? ""
+        precision = UInt32(bits).flatMap(PlacePrecision.init(bits:))
+        guard bits.isEmpty || precision != nil else {
+            throw TableError(.damaged, "\(path) is damaged: its precision is \(bits)")
+        }
         for member in json["tables"]?.members ?? [] {
             let table = member.value
             let files = (table["files"]?.elements ?? []).map { file in
@@ -99,10 +104,13 @@ struct LakeManifest {
         return try LakeManifest(json, path: path)
     }
 
+    /// Of the precision; empty if places are exact.
+    var bits: String { precision.map { "\($0.bits)" } ?? "" }
+
     var json: JSONValue {
         .object([
             .init("format", .integer(1)), .init("ledger", .string(ledger)), .init("head", .integer(head)),
-            .init("root", .string(root)), .init("erasure", .integer(erasure)), .init("precision", .string(precision)),
+            .init("root", .string(root)), .init("erasure", .integer(erasure)), .init("precision", .string(bits)),
             .init("tables", .object(tables.sorted { $0.key < $1.key }.map { .init($0.key, Self.json($0.value)) })),
         ])
     }

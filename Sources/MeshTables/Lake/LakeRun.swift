@@ -55,26 +55,30 @@ struct LakeRun: LakeVisitor {
         var log = try DeltaLog(path)
         let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
-        let kind = "\(recipe) \(manifest.precision) \(table.state)"
+        let kind = "\(recipe) \(manifest.bits) \(table.state)"
         let place = try place(table.view)
         let state = "\(place.head) \(kind)"
         let known = manifest.tables[table.name]
-        if let known, known.state == state, known.version == log.version, log.schema == schema, !table.isOfNow { return }
+        // Files that somebody else has removed or cut.
+        let lost = Set(log.live.values.filter { LakeFolder.size(of: "\(path)/\($0.path)") != $0.size }.map(\.path))
+        if let known, known.state == state, known.version == log.version, log.schema == schema, lost.isEmpty, !table.isOfNow {
+            return
+        }
 
-        let seed = RowDigest.hash(Array((schema + manifest.precision).utf8)[...])
+        let seed = RowDigest.hash(Array((schema + manifest.bits).utf8)[...])
         let files = Dictionary((known?.files ?? []).map { ($0.path, $0) }) { $1 }
         // Files missing from the manifest were committed by an interrupted run; they are written again.
         var present: [String: (path: String, digest: String)] = [:]
         for file in log.live.values {
             let day = String(file.path.prefix { $0 != "/" })
-            present[day] = (file.path, present[day] == nil ? files[file.path]?.digest ?? "" : "")
+            present[day] = (file.path, present[day] == nil && !lost.contains(file.path) ? files[file.path]?.digest ?? "" : "")
         }
         var changed: Set<LakeDay>?
         var rows = table.forEach
         if let narrow = table.narrow, let known, known.state == "\(known.head) \(kind)", known.version == log.version,
             log.schema == schema
         {
-            let days = try narrow.newDays(known.head)
+            let days = try narrow.newDays(known.head).union(lost.map(LakeDay.init(ofPath:)))
             changed = days
             rows = { visit in try narrow.forEach(days, visit) }
             let folders = Set(days.map(\.folder))
@@ -104,7 +108,7 @@ struct LakeRun: LakeVisitor {
             change.written = new.map { String($0.path.prefix { $0 != "/" }) }
             change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).subtracting(change.written).sorted()
             let added = new.map { file in
-                DeltaLog.File(path: file.path, day: LakeDay.json(ofPath: file.path), size: file.size, rows: file.rows)
+                DeltaLog.File(path: file.path, day: LakeDay(ofPath: file.path).json, size: file.size, rows: file.rows)
             }
             try log.commit(table.name, schema: schema, adding: added, removing: gone)
             report.changes.append(change)
@@ -147,9 +151,9 @@ enum LakePart {
 }
 
 extension LakeDay {
-    static func json(ofPath path: String) -> JSONValue {
-        let text = path.prefix { $0 != "/" }.dropFirst("day=".count)
-        return text.hasPrefix("__") ? .null : .string(String(text))
+    /// - Parameter path: of a file inside a table.
+    init(ofPath path: String) {
+        self.init(seconds: ISOTime.parse(String(path.prefix { $0 != "/" }.dropFirst("day=".count)))?.seconds)
     }
 }
 

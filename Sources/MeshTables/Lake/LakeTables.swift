@@ -88,7 +88,7 @@ public struct LakeTables {
         try table(MapReportRow.self, &visitor, \.time) { visit in
             try ledger.mapReports(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
         } columns: { columns in
-            columns.filter { precision == nil || $0.name != "altitude" }
+            MapReportRow.reduced(columns, to: precision)
         }
         try table(LinkRow.self, &visitor, \.time) { try ledger.links(all).forEach($0) }
         try table(GatewayRow.self, &visitor, \.time) { try ledger.gateways(all).forEach($0) }
@@ -160,6 +160,8 @@ public struct LakeTables {
 
     private func custom<Row: QueryRow>(_ rows: Row.Type, _ visitor: inout some LakeVisitor) throws {
         guard isWanted(Row.table) else { return }
+        // Only the declared rows of built-in views know how to be less exact.
+        if precision != nil, Row.columns.contains(where: { $0.kind == .degreesE7 }) { return }
         let ledger = ledger
         let time = GenericTable.time(Row.self)
         try visitor.visit(

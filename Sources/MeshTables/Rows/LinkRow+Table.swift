@@ -119,6 +119,20 @@ extension MapReportRow: TableRow {
     }
 }
 
+extension MapReportRow {
+    /// Columns of reports whose places are no more precise than `precision`: their height is null.
+    package static func reduced(
+        _ columns: [TableColumn<MapReportRow>], to precision: PlacePrecision?
+    ) -> [TableColumn<MapReportRow>] {
+        guard let precision, precision.bits < 32 else { return columns }
+        return columns.map { column in
+            guard column.name == "altitude" else { return column }
+            let height: @Sendable (MapReportRow) -> Int32? = { _ in nil }
+            return TableColumn(column.name, .optional(height), unit: column.schema.unit, meaning: column.schema.meaning)
+        }
+    }
+}
+
 extension SensorRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<SensorRow>] {
         [

@@ -4,7 +4,10 @@ extension TableSchema {
     /// The schemas of all tables: those of the ledger's views, including custom ones, and of the log.
     public static func all(in ledger: Ledger, _ context: TableContext = TableContext()) -> [TableSchema] {
         let views = ledger.rowNames.compactMap { ledger.rows(of: $0) }.map { of($0, context) }
-        return views + [EventRecord.tableSchema(context), PacketRow.tableSchema(context), ReceptionRecord.tableSchema(context)]
+        return views + [
+            EventRecord.tableSchema(context), PacketRow.tableSchema(context), ReceptionRecord.tableSchema(context),
+            IndexedEvent.tableSchema(context), QuarantineRow.tableSchema(context),
+        ]
     }
 
     /// The schema of any view's rows.

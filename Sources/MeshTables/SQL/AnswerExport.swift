@@ -87,6 +87,8 @@ private final class AnswerValues: @unchecked Sendable {
     private var ends: [Int] = []
     private var bytes: [UInt8] = []
     private var seen: Set<Kind> = []
+    /// Whether there are integers that no real equals.
+    private var isBeyondReals = false
 
     init(_ name: String, showing shown: ColumnSchema?) { (self.name, self.shown) = (name, shown) }
 
@@ -99,7 +101,9 @@ private final class AnswerValues: @unchecked Sendable {
         }
         switch value {
         case .null: add(.null, 0)
-        case .integer(let number): add(.integer, UInt64(bitPattern: number))
+        case .integer(let number):
+            add(.integer, UInt64(bitPattern: number))
+            isBeyondReals = isBeyondReals || Int64(exactly: Double(number)) != number
         case .real(let number): add(.real, number.bitPattern)
         case .text(let text): add(.text, text.utf8)
         case .bytes(let value): add(.bytes, value)
@@ -132,10 +136,12 @@ private final class AnswerValues: @unchecked Sendable {
         case (.int32, .integer(let number)): Int32(exactly: number) != nil
         case (.uint32, .integer(let number)), (.seconds, .integer(let number)): UInt32(exactly: number) != nil
         case (.uint64, .integer(let number)): number >= 0
-        case (.uint64, .real(let number)): UInt64(exactly: number) != nil
-        case (.int64, .integer), (.float32, .integer), (.float32, .real), (.float64, .integer), (.float64, .real): true
+        case (.float32, .integer(let number)): Int64(exactly: Float(number)) == number
+        case (.float32, .real(let number)): LoadedColumn.shortest(Float(number)) == number
+        case (.float64, .integer(let number)): Int64(exactly: Double(number)) == number
+        case (.int64, .integer), (.float64, .real): true
         case (.microseconds, .integer(let number)): abs(Double(number)) < 9e12
-        case (.microseconds, .real(let number)): abs(number) < 9e12
+        case (.microseconds, .real(let number)): abs(number) < 9e12 && (number * 1e6).rounded() / 1e6 == number
         case (.utf8, .text), (.json, .text), (.dictionary, .text), (.list, .text), (.binary, .bytes): true
         default: false
         }
@@ -153,7 +159,7 @@ private final class AnswerValues: @unchecked Sendable {
         case .int32: .optional { self.integer($0).flatMap { Int32(exactly: $0) } }
         case .int64: .optional { self.integer($0) }
         case .uint32: .optional { self.integer($0).flatMap { UInt32(exactly: $0) } }
-        case .uint64: .optional { self.unsigned($0) }
+        case .uint64: .optional { self.integer($0).flatMap { UInt64(exactly: $0) } }
         case .float32: .optional { self.real($0).map { Float($0) } }
         case .float64: .optional { self.real($0) }
         case .seconds: .time { self.integer($0).flatMap { UInt32(exactly: $0) } ?? 0 }
@@ -168,15 +174,11 @@ private final class AnswerValues: @unchecked Sendable {
     /// The type that can hold all of the values.
     private var valueType: ColumnType {
         if seen == [.integer] { return .int64 }
-        if seen == [.real] || seen == [.integer, .real] { return .float64 }
+        if seen == [.real] || (seen == [.integer, .real] && !isBeyondReals) { return .float64 }
         return seen == [.bytes] ? .binary : .utf8
     }
 
     private func integer(_ row: Int) -> Int64? { kinds[row] == .integer ? Int64(bitPattern: words[row]) : nil }
-
-    private func unsigned(_ row: Int) -> UInt64? {
-        integer(row).flatMap { UInt64(exactly: $0) } ?? real(row).flatMap { UInt64(exactly: $0) }
-    }
 
     private func real(_ row: Int) -> Double? {
         switch kinds[row] {
@@ -188,7 +190,7 @@ private final class AnswerValues: @unchecked Sendable {
 
     private func data(_ row: Int) -> [UInt8]? { kinds[row] == .text || kinds[row] == .bytes ? Array(slice(row)) : nil }
 
-    /// If texts are mixed with other values, those are written as the other formats write them.
+    /// If texts are mixed with other values, or reals with integers that no real equals, those are written as the other formats write them.
     private func text(_ row: Int) -> String? {
         switch kinds[row] {
         case .null: nil

@@ -1,7 +1,7 @@
 internal import EventLog
 internal import MeshLedger
 
-/// The value of `as_of`: an event's number, or a time in ISO 8601.
+/// The value of `as_of`: an event's number, a time in ISO 8601, or as a real one in seconds since 1970.
 enum AskedPointInTime {
     static func parse(_ constant: SQLConstant) throws -> PointInTime? {
         switch constant {
@@ -17,7 +17,8 @@ enum AskedPointInTime {
             guard let time = ISOTime.parse(text) else { throw wrong(text) }
             return .time(time)
         case .real(let seconds):
-            guard seconds.isFinite, abs(seconds) < 1e11 else { throw wrong("\(seconds)") }
+            // A smaller one, before 2001, is meant as an event's number.
+            guard seconds >= 1e9, seconds < 1e11 else { throw wrong("\(seconds)") }
             return .time(Timestamp(microseconds: Int64((seconds * 1e6).rounded())))
         case .bytes: throw wrong("a blob")
         }

@@ -40,14 +40,19 @@ class LogTable: PlannedTable {
 
     /// Whether rows come in the order of their sequences, in both directions.
     var isOrdered: Bool { false }
+    /// The view that has the rows; nil for the log alone.
+    var view: String? { nil }
+    /// What finds a row by its number.
+    var rowFinder: Finder? { .sequence }
+    /// The first event that rows may be of.
+    func first(_ ledger: Ledger) -> UInt64 { ledger.log.first.rawValue }
 
     override func choose(_ question: TableQuestion) throws -> TableAnswer? {
         guard var answer = try super.choose(question) else { return nil }
         let total = Double(try session.ledger(at: path).log.head.rawValue)
         var (plan, share, notes) = (plan(answer.number), 1.0, [String]())
         for (index, constraint) in question.constraints.enumerated() {
-            // The row's number is that of its event.
-            let finder = constraint.column < 0 ? .sequence : finders[constraint.column]
+            let finder = constraint.column < 0 ? rowFinder : finders[constraint.column]
             guard constraint.isUsable, constraint.isBinary, let finder, let test = Self.test(constraint.operation) else {
                 continue
             }
@@ -96,12 +101,12 @@ struct LogBounds {
     private(set) var heard: (since: Timestamp?, until: Timestamp?) = (nil, nil)
 
     init(_ table: LogTable, _ plan: TablePlan, _ values: [SQLArgument], _ ledger: Ledger, _ head: UInt64) throws {
-        let first = ledger.log.first.rawValue
+        let first = table.first(ledger)
         runs = first <= head ? [first...head] : []
         var arrived: (since: Timestamp?, until: Timestamp?) = (nil, nil)
         for (use, value) in zip(plan.uses, values) {
             guard case .bound(_, let column, let test) = use else { continue }
-            guard let finder = column < 0 ? .sequence : table.finders[column] else { continue }
+            guard let finder = column < 0 ? table.rowFinder : table.finders[column] else { continue }
             guard case .value(let constant) = value else {
                 if case .list(let list) = value, finder == .sequence { narrow(toAnyOf: list) }
                 continue
@@ -233,7 +238,7 @@ private struct Runs: Sendable {
 }
 
 /// A walk through rows made from events.
-private class LogCursor<Row>: BatchCursor {
+class LogCursor<Row>: BatchCursor {
     let log: LogTable
     var columns: RowColumns<Row>
 
@@ -253,8 +258,11 @@ private class LogCursor<Row>: BatchCursor {
         try begin(try LogBounds(log, plan, values, ledger, head), ledger, head)
     }
 
-    /// The last event that a statement reads.
-    func head(_ snapshot: SQLSnapshot, _ ledger: Ledger) throws -> UInt64 { snapshot.head }
+    /// The last event that a statement reads: none that the view gets while the statement runs.
+    private func head(_ snapshot: SQLSnapshot, _ ledger: Ledger) throws -> UInt64 {
+        guard let view = log.view, ledger.asOfSequence == nil else { return snapshot.head }
+        return min(snapshot.head, try snapshot.checkpoint(of: view))
+    }
 
     func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {}
 
@@ -332,6 +340,7 @@ final class PacketTable<Row: TableRow>: LogTable {
         super.init(session, Row.tableSchema(), path: path, finders: finders)
     }
 
+    override var view: String? { PacketRow.tableName }
     override func cursor() -> VirtualCursor { PacketTableCursor(self) }
 }
 
@@ -346,12 +355,6 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
     }
 
     deinit { pump?.stop() }
-
-    /// No event that the index gets while the statement runs.
-    override func head(_ snapshot: SQLSnapshot, _ ledger: Ledger) throws -> UInt64 {
-        guard ledger.asOfSequence == nil else { return snapshot.head }
-        return min(snapshot.head, try snapshot.checkpoint(of: "packets"))
-    }
 
     override func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {
         pump?.stop()

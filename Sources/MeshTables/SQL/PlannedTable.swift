@@ -36,10 +36,10 @@ class PlannedTable: VirtualTable {
         var (notes, isSearch): ([String], Bool) = ([], false)
         for (index, constraint) in question.constraints.enumerated() {
             let operation = Int32(constraint.operation)
-            if table.hidden(constraint.column) == .asOf, operation == SQLITE_INDEX_CONSTRAINT_EQ {
+            if table.hidden(constraint.column) == .asOf, let isNullNow = try Self.isNullNow(operation) {
                 // Without its value there is nothing to read.
                 guard constraint.isUsable else { return nil }
-                take(index, .asOf, isExact: true)
+                take(index, .asOf(isNullNow: isNullNow), isExact: true)
                 notes.append("as_of=")
             } else if operation == SQLITE_INDEX_CONSTRAINT_MATCH {
                 let isTable = table.hidden(constraint.column) == .words
@@ -69,6 +69,16 @@ class PlannedTable: VirtualTable {
         answer.text = notes.joined(separator: ", ")
         answer.number = number(of: plan)
         return answer
+    }
+
+    /// Whether a comparison of `as_of` takes null for the current state; nil for one that leaves the table at it.
+    private static func isNullNow(_ operation: Int32) throws -> Bool? {
+        switch operation {
+        case SQLITE_INDEX_CONSTRAINT_EQ: false
+        case SQLITE_INDEX_CONSTRAINT_IS: true
+        case SQLITE_INDEX_CONSTRAINT_ISNULL, SQLITE_INDEX_CONSTRAINT_LIMIT, SQLITE_INDEX_CONSTRAINT_OFFSET: nil
+        default: throw SQLFailure(description: "as_of chooses one moment: as_of = 1200 or as_of = '2025-09-01'")
+        }
     }
 
     final func number(of plan: TablePlan) -> Int {
@@ -106,11 +116,11 @@ class BatchCursor: VirtualCursor {
         for (use, value) in zip(plan.uses, values) {
             guard case .value(let value) = value else { continue }
             switch use {
-            case .asOf:
+            case .asOf(let isNullNow):
                 if moment != .null, moment != value { return }
                 moment = value
-                // There is no ledger as of null.
-                if value == .null { return }
+                // No moment equals null.
+                if value == .null, !isNullNow { return }
             case .limit: if case .integer(let number) = value { limit = number }
             case .offset: if case .integer(let number) = value { offset = number }
             case .bound, .words: continue

@@ -62,19 +62,20 @@ package struct SQLError: Error, CustomStringConvertible {
         guard !text.utf8.contains(0) else { throw SQLError("a statement must not contain a zero byte") }
         var bytes = Array(text.utf8)
         bytes.append(0)
+        if !values.isEmpty {
+            var (start, wanted) = (0, 0)
+            while start < bytes.count - 1 {
+                guard let statement = unsafe try prepare(bytes, &start) else { continue }
+                wanted = max(wanted, Int(unsafe sql_parameter_count(statement)))
+                unsafe sql_finalize(statement)
+            }
+            guard values.count <= wanted else {
+                throw SQLError("the statement has \(wanted) parameters, and there are \(values.count) values for them")
+            }
+        }
         var start = 0
         while start < bytes.count - 1 {
-            var (statement, used): (OpaquePointer?, Int) = (nil, 0)
-            let status = unsafe bytes.withUnsafeBytes { room in
-                let begin = unsafe room.baseAddress.map { unsafe ($0 + start).assumingMemoryBound(to: CChar.self) }
-                var rest: UnsafePointer<CChar>?
-                let status = unsafe sql_prepare(pointer, begin, -1, &statement, &rest)
-                if let begin = unsafe begin, let rest = unsafe rest { used = unsafe rest - begin }
-                return status
-            }
-            guard status == SQLITE_OK else { throw failure() }
-            start += max(used, 1)
-            guard let statement = unsafe statement else { continue }
+            guard let statement = unsafe try prepare(bytes, &start) else { continue }
             defer {
                 unsafe sql_finalize(statement)
                 session.endStatement()
@@ -86,6 +87,22 @@ package struct SQLError: Error, CustomStringConvertible {
             unsafe try visit(statement, begin: begin, row: row)
             if unsafe sql_column_count(statement) > 0 { try end() }
         }
+    }
+
+    /// - Parameter start: where the statement begins, and then where the next one does.
+    /// - Returns: nil where there is only blank space or a comment.
+    @unsafe private func prepare(_ bytes: [UInt8], _ start: inout Int) throws -> OpaquePointer? {
+        var (statement, used): (OpaquePointer?, Int) = (nil, 0)
+        let status = unsafe bytes.withUnsafeBytes { room in
+            let begin = unsafe room.baseAddress.map { unsafe ($0 + start).assumingMemoryBound(to: CChar.self) }
+            var rest: UnsafePointer<CChar>?
+            let status = unsafe sql_prepare(pointer, begin, -1, &statement, &rest)
+            if let begin = unsafe begin, let rest = unsafe rest { used = unsafe rest - begin }
+            return status
+        }
+        guard status == SQLITE_OK else { throw failure() }
+        start += max(used, 1)
+        return unsafe statement
     }
 
     private func bind(_ values: [SQLValue], to statement: OpaquePointer) throws {

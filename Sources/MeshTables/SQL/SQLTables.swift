@@ -12,13 +12,14 @@ package enum SQLTables {
     /// The names of all tables of a ledger.
     package static func names(in ledger: Ledger) -> [String] {
         ledger.rowNames + TelemetryKind.allCases.map(name) + [
-            EventRecord.tableName, PacketRow.tableName, ReceptionRecord.tableName,
+            EventRecord.tableName, PacketRow.tableName, ReceptionRecord.tableName, IndexedEvent.tableName,
+            QuarantineRow.tableName,
         ]
     }
 
     /// Names, types and units of the columns of all tables.
     package static func schemas(in ledger: Ledger) -> [TableSchema] {
-        let context = TableContext()
+        let context = TableContext(schemasOf: ledger)
         let kinds = TelemetryKind.allCases.map { kind in
             TableSchema(name: name(kind), columns: TelemetryRow.tableColumns(context, of: kind).map(\.schema))
         }
@@ -51,10 +52,23 @@ package enum SQLTables {
             } number: {
                 $0.reception.sequence
             }
+        case IndexedEvent.tableName:
+            return ListedTable<IndexedEvent>(session, path: path, view: PacketRow.tableName, rowFinder: .sequence) {
+                try $0.forEachIndexedEvent(in: EventSequence($1.lowerBound)...EventSequence($1.upperBound), $2)
+            } number: {
+                $0.sequence
+            }
+        case QuarantineRow.tableName:
+            return ListedTable<QuarantineRow>(session, path: path, view: nil, rowFinder: nil) { ledger, range, take in
+                _ = try ledger.quarantine().allSatisfy { !range.contains($0.sequence) || take($0) }
+            } number: { row in
+                // Several views may have put the same event there.
+                row.sequence << 20 | row.view.utf8.reduce(0) { ($0 &* 31 &+ UInt64($1)) & 0xf_ffff }
+            }
         default: break
         }
         if let kind = TelemetryKind.allCases.first(where: { self.name($0) == name }) {
-            return ViewTable<TelemetryRow>(session, name: name, path: path, fixed: ["kind": .text("\(kind)")]) {
+            return try ViewTable<TelemetryRow>(session, name: name, path: path, fixed: ["kind": .text("\(kind)")]) {
                 TelemetryRow.tableColumns($0, of: kind)
             }
         }
@@ -63,10 +77,10 @@ package enum SQLTables {
             let known = names(in: ledger).joined(separator: ", ")
             throw SQLFailure(description: "\(ledger.path) has no table \(name); it has \(known)")
         }
-        func table<Row: QueryRow>(_ rows: Row.Type) -> VirtualTable {
-            ViewTable<Row>(session, name: name, path: path) { TableColumn.all($0) }
+        func table<Row: QueryRow>(_ rows: Row.Type) throws -> VirtualTable {
+            try ViewTable<Row>(session, name: name, path: path) { TableColumn.all($0) }
         }
-        return table(rows)
+        return try table(rows)
     }
 
     /// Registers the module and the functions with a connection, and creates the ledger's tables in its temporary schema.

@@ -6,7 +6,7 @@ struct TablePlan: Hashable {
     enum Use: Hashable {
         /// A part of the key or index, by its position.
         case bound(place: Int, column: Int, test: ColumnTest)
-        case asOf
+        case asOf(isNullNow: Bool)
         /// The words to search in a column, or in all.
         case words(column: Int?)
         case limit, offset

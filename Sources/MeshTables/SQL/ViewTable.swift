@@ -19,10 +19,12 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     /// Key values that all rows of the table share, by row column.
     let fixed: [Int: ColumnNumberSet]
 
-    init(_ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:], _ makeColumns: @escaping Columns)
-    {
+    init(
+        _ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:],
+        _ makeColumns: @escaping Columns
+    ) throws {
         self.makeColumns = makeColumns
-        columns = makeColumns(TableContext())
+        columns = makeColumns(TableContext(schemasOf: try session.ledger(at: path)))
         needed = columns.map(\.needed)
         var (matches, rowColumns): ([Int: ColumnMatch], [Int?]) = ([:], [])
         columnMatches = columns.map { column in

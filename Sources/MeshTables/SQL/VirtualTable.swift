@@ -98,9 +98,9 @@ enum SQLArgument {
     @inline(__always) func integer(_ value: Int64) { unsafe sql_result_int64(context, value) }
     @inline(__always) func real(_ value: Double) { unsafe sql_result_double(context, value) }
 
-    /// SQLite has no unsigned numbers: those beyond 63 bits become reals.
+    /// SQLite has no unsigned numbers: those beyond 63 bits are null, as in lakes, rather than something near them.
     @inline(__always) func unsigned(_ value: UInt64) {
-        if let value = Int64(exactly: value) { integer(value) } else { real(Double(value)) }
+        if let value = Int64(exactly: value) { integer(value) } else { null() }
     }
 
     func text(_ text: consuming String) {
