@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct SharedRadioTests {
     /// What the radio is told, and its text number after number when the test asks for it.
-    private final class Radio: Sendable {
+    final class Radio: Sendable {
         let radio: FakeRadio
         let heard: Heard
         private let line: Line
@@ -41,13 +41,13 @@ struct SharedRadioTests {
         func say(_ ids: Range<UInt32>) { for id in ids { line.get()?.send(frame: FakeRadio.text(id)) } }
     }
 
-    private final class Line: Sendable {
+    final class Line: Sendable {
         private let line = Mutex<FakeLine?>(nil)
         func set(_ new: FakeLine) { line.withLock { $0 = new } }
         func get() -> FakeLine? { line.withLock { $0 } }
     }
 
-    private final class Heard: Sendable {
+    final class Heard: Sendable {
         private let messages = Mutex<[[UInt8]]>([])
         var all: [[UInt8]] { messages.withLock { $0 } }
         func add(_ message: [UInt8]) { messages.withLock { $0.append(message) } }
@@ -59,7 +59,7 @@ struct SharedRadioTests {
         return clients
     }
 
-    private static func packet(_ id: UInt32, port: UInt32 = 1, wantsAck: Bool = false) -> [UInt8] {
+    static func packet(_ id: UInt32, port: UInt32 = 1, wantsAck: Bool = false) -> [UInt8] {
         var writer = WireWriter()
         writer.message(1) { packet in
             packet.fixed32(2, .max)
