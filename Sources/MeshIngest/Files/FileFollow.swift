@@ -105,15 +105,22 @@ public final class FileFollow: LiveSource {
         options.isComplete = isComplete
         takenSince.withLock { $0 = .now }
         defer { takenSince.withLock { $0 = nil } }
-        do throws(IngestError) {
-            let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
-            guard report.eventCount > 0 else { return }
-            board.received(report.eventCount)
-            board.stored(report.eventCount)
-        } catch {
-            // Its first bytes may not reveal the format yet.
-            if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
-            throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
+        while true {
+            do throws(IngestError) {
+                let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
+                guard report.eventCount > 0 else { return }
+                board.received(report.eventCount)
+                return board.stored(report.eventCount)
+            } catch {
+                // Its first bytes may not reveal the format yet.
+                if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
+                // What another import of the same content has stored is not read again.
+                if error.code == .busy, !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(Self.check_ms))  // if cancelled, the next attempt is the last
+                    continue
+                }
+                throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
+            }
         }
     }
 }
