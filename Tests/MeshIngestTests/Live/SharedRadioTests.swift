@@ -323,11 +323,11 @@ struct SharedRadioTests {
     }
 
     @Test(.enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)))
-    func `official clients see its nodes and packets, and the acknowledgement that one asked for reaches it`() async throws {
+    func `five official clients see its nodes and packets, and the acknowledgement that one asked for reaches it`() async throws {
         let (bench, radio) = (try ImportBench(), try Radio(acknowledges: true))
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)
-        let clients = try [["--send", "hello"], [], []].map { try OfficialClient(port: port, $0) }
+        let clients = try [["--send", "hello"], [], [], [], []].map { try OfficialClient(port: port, $0) }
         for client in clients {
             let seen = try await client.line { $0["nodes"] != nil }
             #expect(seen["nodes"] as? [Int] == [7] && seen["channels"] as? [String] == ["Secret"])
