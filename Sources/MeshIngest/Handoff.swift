@@ -13,6 +13,9 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
     private var waitingBytes = 0
     private var takenBytes = 0
     private var isTaken = false
+    /// The arrival time of the oldest element among those taken, and among those waiting.
+    private var takenSince: ContinuousClock.Instant?
+    private var waitingSince: ContinuousClock.Instant?
     private var isClosed = false
     private var isRefused = false
     private var taker: CheckedContinuation<[Element]?, Never>?
@@ -29,6 +32,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         while !hasRoom(byteCount), !isRefused { condition.wait() }
         guard !isRefused else { return false }
         waiting.append(element)
+        if waitingSince == nil { waitingSince = .now }
         waitingBytes += byteCount
         hand()
         return true
@@ -57,6 +61,13 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
         return !isTaken && waiting.isEmpty
     }
 
+    /// How long the oldest element that is not settled yet has waited.
+    var lagSeconds: Double {
+        condition.lock()
+        defer { condition.unlock() }
+        return (takenSince ?? waitingSince).map { $0.duration(to: .now) / .seconds(1) } ?? 0
+    }
+
     /// All waiting elements, or nil at the end. The caller settles them before it takes again.
     func takeAll() async -> [Element]? {
         await withCheckedContinuation { continuation in
@@ -71,7 +82,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
     func settle() {
         condition.lock()
         defer { condition.unlock() }
-        (isTaken, takenBytes) = (false, 0)
+        (isTaken, takenBytes, takenSince) = (false, 0, nil)
         condition.broadcast()
     }
 
@@ -98,6 +109,7 @@ final class Handoff<Element: Sendable>: @unchecked Sendable {
             let taken = waiting
             waiting.removeAll(keepingCapacity: true)
             (isTaken, takenBytes, waitingBytes) = (true, waitingBytes, 0)
+            (takenSince, waitingSince) = (waitingSince, nil)
             taker.resume(returning: taken)
             condition.broadcast()
         }

@@ -5,7 +5,10 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct CompletionTests {
     /// What bash would offer for a line, by the script that the command generates.
-    private func offers(_ line: String, in tool: Tool) throws -> [String] {
+    private func offers(_ line: String, in tool: Tool) throws -> [String] { try offers(line, words: line, in: tool) }
+
+    /// - Parameter words: the words into which bash has split it.
+    private func offers(_ line: String, words: String, in tool: Tool) throws -> [String] {
         let script = tool.folder.file("completions.bash")
         if !FileManager.default.fileExists(atPath: script.path) {
             try Data(tool.run("--generate-completion-script", "bash").output.utf8).write(to: script)
@@ -13,7 +16,7 @@ struct CompletionTests {
         let steps = """
             PATH=\(Tool.program.deletingLastPathComponent().path):$PATH
             source \(script.path)
-            COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count) COMP_WORDS=(\(line)) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+            COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count) COMP_WORDS=(\(words)) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
             _meshledger meshledger "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             printf '%s\\n' "${COMPREPLY[@]}"
             """
@@ -56,6 +59,22 @@ struct CompletionTests {
         #expect(try offers("meshledger neighbors Rov", in: tool) == ["Rover"], "under its former name")
         #expect(try offers("meshledger import \(tool.folder.path)/capt", in: tool) == [file])
         #expect(try offers("meshledger packets --ledger \(tool.folder.path)/mesh", in: tool) == [tool.ledger])
+    }
+
+    @Test func `it completes the names that values of a column have, also where bash splits them at the sign`() throws {
+        let tool = try Tool(holding: [Line.node(0x11, long: "Rover", short: "RV")])
+        #expect(
+            try offers("meshledger nodes --where role=rou", in: tool) == [
+                "role=ROUTER", "role=ROUTER_CLIENT", "role=ROUTER_LATE",
+            ])
+        #expect(try offers("meshledger view rows nodes --where role!=SENS", in: tool) == ["role!=SENSOR"])
+        for (line, split, wanted) in [
+            ("--where role=SENS", "--where role = SENS", "SENSOR"), ("--where role=", "--where role =", "CLIENT"),
+            ("--format=jsonl", "--format = jsonl", "jsonl"), ("--where=hardware=RAK46", "--where = hardware = RAK46", "RAK4631"),
+        ] {
+            let found = try offers("meshledger nodes \(line)", words: "meshledger nodes \(split)", in: tool)
+            #expect(found.first == wanted, "\(line) \(found)")
+        }
     }
 
     @Test(arguments: ["bash", "zsh", "fish"]) func `the script of each shell asks the command for all that it offers`(

@@ -67,6 +67,13 @@ struct DiffTests {
         #expect(now.status == 0 && now.output.isEmpty && now.errors.contains("no differences"))
     }
 
+    @Test func `rows that differ come in the same order each time`() throws {
+        let tool = try pair().one
+        let asked = ["diff", "--as-of", "20", "--as-of", "600", "--view", "messages", "--rows", "--format", "jsonl"]
+        let answers = try (0..<3).map { _ in try tool.start(asked).wait().output }
+        #expect(answers[0].split(separator: "\n").count > 5 && Set(answers).count == 1)
+    }
+
     @Test func `what is compared must be two ledgers, or one or two moments`() throws {
         let tool = try Tool()
         for arguments in [

@@ -126,6 +126,34 @@ struct OutputFileTests {
         #expect(try names() == ["out", "fifo", "link"])
     }
 
+    @Test func `a command that fails leaves the file behind a link as it was`() throws {
+        let link = tool.folder.file("link").path
+        #expect(unsafe symlink(file.path, link) == 0)
+        let failed = "SELECT abs(column1) AS a FROM (VALUES (1), (-9223372036854775807 - 1))"
+        #expect(try tool.run("sql", failed, "--format", "csv", "--output", link).status != 0)
+        #expect(try text() == "earlier" && names() == ["out"])
+    }
+
+    @Test func `what a killed command has left goes with the next one, and nothing else`() throws {
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+        let killed = try tool.start(["sql", endless, "--format", "jsonl", "--output", file.path])
+        try stop(killed, SIGKILL)
+        _ = try killed.wait()
+        let left = try #require(try names().first { $0.hasPrefix(".meshledger-") })
+        let running = try tool.start(["sql", endless, "--format", "jsonl", "--output", file.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        while try names().count < 3 { usleep(1_000) }
+        let kept = try #require(try names().first { $0.hasPrefix(".meshledger-") && $0 != left })
+        // It looks at what is older than a minute.
+        kill(running.process.processIdentifier, SIGSTOP)
+        for name in [left, kept] {
+            let path = folder.appendingPathComponent(name).path
+            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: path)
+        }
+        #expect(try tool.run("nodes", "--output", folder.appendingPathComponent("new").path).status == 0)
+        #expect(try names() == ["out", "new", kept])
+    }
+
     @Test func `packets that were decoded beside damaged lines are kept`() throws {
         let packet = "0d005c021915ffffffff22080801120461686f79354d000000"
         let lines = try tool.write([packet, "not a packet!", packet], to: "posted")

@@ -107,6 +107,14 @@ struct QueryTests {
         }
     }
 
+    @Test func `an empty value that is alone on its line of CSV is quoted, since readers skip empty lines`() throws {
+        let tool = try Tool(holding: [Line.text("a node without a name", from: 0x11)])
+        #expect(try tool.run("nodes", "--columns", "long_name", "--format", "csv").output == "long_name\r\n\"\"\r\n")
+        let answer = try tool.run("sql", "SELECT '' AS a, NULL AS b", "--format", "csv").output
+        #expect(answer == "a,b\r\n,\r\n")
+        #expect(try tool.run("export", "nodes", "--columns", "long_name", "--format", "csv").output.contains("\"\""))
+    }
+
     @Test func `CSV is quoted and cannot start a formula`() throws {
         let output = try Tool(holding: Self.lines).run("nodes", "--format", "csv").output
         #expect(output.contains("\"'=Beta, \"\"B\"\"\""))

@@ -143,10 +143,13 @@ struct BrokerFailureTests {
         func fullNotices() -> Int { count { if case .full = $0 { true } else { false } } }
         try await running.wait("a full ledger") { fullNotices() > 0 }
         let before = bench.log.head.rawValue
+        try await running.wait("a lag") { running.ingest.status.lagSeconds > 1 }
+        #expect(running.ingest.status.state == .waiting)
         #expect(before < 600 && count { $0 == .roomAgain } == 0)
         bench.log.setSizeLimit(1 << 30)
         func numbers() throws -> Set<Int> { Set(try bench.events().compactMap { Self.number($0.payload) }) }
         while try !running.notices.isOver && numbers().count < 600 { try await Task.sleep(for: .milliseconds(20)) }
+        try await running.wait("space again") { count { $0 == .roomAgain } > 0 }
         #expect(fullNotices() == 1 && count { $0 == .roomAgain } == 1, "\(running.notices.all)")
         #expect(await running.stop() == nil)
     }

@@ -184,10 +184,10 @@ enum RadioFrame {
     }
 
     /// What the radio knows of a node: its number (field 1) and its `User` (2).
-    static func nodeInfo(_ node: UInt32, name: String) -> [UInt8] {
+    static func nodeInfo(_ node: UInt32, name: String, hardware: UInt32 = 0) -> [UInt8] {
         frame(4) { info in
             info.varint(1, UInt64(node))
-            info.bytes(2, MeshPacketBuilder.user(name))
+            info.bytes(2, MeshPacketBuilder.user(name, hardware: hardware))
         }
     }
 

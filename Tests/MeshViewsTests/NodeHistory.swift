@@ -71,6 +71,28 @@ struct NodeHistory {
         try await ledger.close()
     }
 
+    @Test func `what a radio lists with each connection is counted with no hardware model, in whatever order it comes`()
+        async throws
+    {
+        for listedFirst in [true, false] {
+            let ledger = try await Ledger.temporary()
+            let source = try await ledger.log.source(named: "radio")
+            let listed = (0..<2).flatMap { _ in
+                [
+                    RadioFrame.event(RadioFrame.myInfo(1_001), source, at: Self.start),
+                    RadioFrame.event(RadioFrame.nodeInfo(1_001, name: "Alpha", hardware: 43), source, at: Self.start),
+                    RadioFrame.event(RadioFrame.metadata("2.7.8", hardware: 43), source, at: Self.start),
+                ]
+            }
+            let heard = [user("Alpha", 1, hardware: 43).event(source)]
+            try await ledger.log.append(listedFirst ? listed + heard : heard + listed)
+            try await ledger.catchUp()
+            let row = try #require(try ledger.hardwareRows(of: 1_001).first)
+            #expect((row.count, row.firmware, row.sequence) == (1, "2.7.8", 7))
+            try await ledger.close()
+        }
+    }
+
     @Test func `a node that takes the place of one that had to go is introduced by the same words`() async throws {
         let packets = [user("Alpha", 1), user("Alpha", 2, from: 1_002), user("Alpha", 3)]
         let ledger = try await ledger(of: packets, options: LedgerOptions(caps: ViewCaps(nodes: 1)))

@@ -40,10 +40,15 @@ struct SeenPacketsModel {
         mutating func place(_ new: SeenPackets.Hearing) -> SeenPackets.Verdict {
             var twin: UInt64?
             let known = packets[new.packet] ?? []
-            for (index, packet) in known.prefix(8).enumerated() {
-                let (isWithin, isSame) = fits(packet, new)
-                if isWithin, isSame { return hearAgain(new, index) }
-                if isWithin, twin == nil, packet.time != 0, new.time != 0, !new.isReplayedState { twin = packet.first }
+            let fitting = known.prefix(8).indices.filter { fits(known[$0], new) == (true, true) }
+            let same = fitting.first { index in
+                !new.isReplayedState && known[index].receptions.contains { $0 == (new.gateway, new.print.reception) }
+            }
+            if let index = same ?? fitting.first { return hearAgain(new, index) }
+            for packet in known.prefix(8) {
+                if fits(packet, new).window, twin == nil, packet.time != 0, new.time != 0, !new.isReplayedState {
+                    twin = packet.first
+                }
             }
             var packet = Packet(first: new.sequence, time: new.time, isReplayedState: new.isReplayedState)
             _ = Self.learn(new, &packet)

@@ -76,7 +76,7 @@ class NodeHistory:
                 known["first"], known["key_since"] = key, event.sequence
         if told.hw_model:
             row = begin(self.hardware, (told.hw_model, node), event.sequence, time, count=0, firmware="", target="", latest={})
-            row["count"] += 1
+            row["count"] += kind in ("nodeInfo", "mapReport")
             for name, value in (("firmware", firmware), ("target", target)):
                 if value and order(*time) >= row["latest"].get(name, 0):
                     row[name], row["latest"][name] = value, order(*time)

@@ -92,15 +92,15 @@ class Packets:
         self.known = {}
 
     def place(self, heard):
-        new, conflict = Packet(heard), None
+        new = Packet(heard)
         remembered = self.known.setdefault((heard.sender, heard.packet.id) if heard.packet.id else written(heard), [])
-        for known in remembered[:COMPARED_PACKETS]:
-            if known.is_replayed != new.is_replayed or not known.is_in_window(new):
-                continue
-            if not known.contradicts(new):
-                self.again(heard, known, new, remembered)
-                return
-            conflict = conflict or known
+        near = [known for known in remembered[:COMPARED_PACKETS] if known.is_replayed == new.is_replayed and known.is_in_window(new)]
+        fitting = [known for known in near if not known.contradicts(new)]
+        if fitting:
+            same = [known for known in fitting if not new.is_replayed and sign(heard) in known.receptions]
+            self.again(heard, (same + fitting)[0], new, remembered)
+            return
+        conflict = next((known for known in near if known.at), None)
         heard.of, heard.is_first, heard.is_first_readable = new, True, heard.data is not None
         new.receptions.append(sign(heard))
         remembered.insert(0, new)

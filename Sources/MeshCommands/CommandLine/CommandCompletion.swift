@@ -10,13 +10,32 @@ enum CommandCompletion {
         if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
         guard arguments.first == "---complete", arguments.count > 2, let place = Int(arguments[1]) else { return nil }
         let words = Array(arguments.dropFirst(2))
-        guard words.indices.contains(place) || place == words.count else { return "" }
-        let typed = place < words.count ? words[place] : ""
-        let offers = try offers(Array(words.prefix(place)), typed, words)
-        return offers.map { $0 + "\n" }.joined()
+        guard place > 0, words.indices.contains(place) || place == words.count else { return "" }
+        let (before, typed, kept) = joined(words.prefix(place) + [place < words.count ? words[place] : ""])
+        let offers = try offers(before, typed)
+        return offers.map { ($0.hasPrefix(":") ? $0 : String($0.dropFirst(kept))) + "\n" }.joined()
     }
 
-    private static func offers(_ before: [String], _ typed: String, _ words: [String]) throws -> [String] {
+    /// bash passes `role=CLIENT` as three words, and replaces the last one only.
+    /// - Returns: the words before the typed one, that one, and how many of its characters stay as they are.
+    private static func joined(_ words: [String]) -> (before: [String], typed: String, kept: Int) {
+        var (whole, kept, isOpen) = ([String](), 0, false)
+        for word in words {
+            let isSign = word == "="
+            if isSign || isOpen, let last = whole.popLast() {
+                kept = last.count + (isSign ? 1 : 0)
+                whole.append(last + word)
+            } else {
+                kept = 0
+                whole.append(word)
+            }
+            isOpen = isSign
+        }
+        let typed = whole.popLast() ?? ""
+        return (whole, typed, kept)
+    }
+
+    private static func offers(_ before: [String], _ typed: String) throws -> [String] {
         var command = try CommandTree.read()
         var path: [String] = []
         var rest = FormerNames.replaced(in: Array(before.dropFirst()))[...]
@@ -31,9 +50,9 @@ enum CommandCompletion {
         }
         let arguments = (command.arguments ?? []).filter(\.shouldDisplay)
         func option(_ word: String) -> CommandTree.Argument? { arguments.first { !$0.isFlag && $0.spellings.contains(word) } }
-        if let last = rest.last, let option = option(last) { return values(of: option, path, typed, words) }
+        if let last = rest.last, let option = option(last) { return values(of: option, path, typed, before) }
         if typed.hasPrefix("--"), let sign = typed.firstIndex(of: "="), let option = option(String(typed[..<sign])) {
-            return values(of: option, path, String(typed[typed.index(after: sign)...]), words)
+            return values(of: option, path, String(typed[typed.index(after: sign)...]), before)
                 .map { $0.hasPrefix(":") ? $0 : typed[...sign] + $0 }
         }
         if typed.hasPrefix("-") {
@@ -50,13 +69,13 @@ enum CommandCompletion {
         }.count
         let next = positional.indices.contains(given) ? positional[given] : positional.last.flatMap { $0.isRepeating ? $0 : nil }
         return names.map { described($0.commandName, $0.abstract) }
-            + (next.map { values(of: $0, path, typed, words, place: min(given, positional.count - 1)) } ?? [])
+            + (next.map { values(of: $0, path, typed, before, place: min(given, positional.count - 1)) } ?? [])
     }
 
     private static func described(_ offer: String, _ text: String?) -> String { text.map { "\(offer)\t\($0)" } ?? offer }
 
     private static func values(
-        of argument: CommandTree.Argument, _ path: [String], _ typed: String, _ words: [String], place: Int? = nil
+        of argument: CommandTree.Argument, _ path: [String], _ typed: String, _ before: [String], place: Int? = nil
     ) -> [String] {
         let wanted = typed.lowercased()
         func fitting(_ offers: [String]) -> [String] { offers.filter { $0.lowercased().hasPrefix(wanted) } }
@@ -66,7 +85,7 @@ enum CommandCompletion {
         case "directory": return [":folders"]
         case "custom", "customAsync":
             let name = argument.names.flatMap { $0.first { $0.kind == "long" } }?.text ?? "positional@\(place ?? 0)"
-            return fitting(asked(path + ["--", name, "\(words.count - 1)", "\(typed.utf8.count)"] + words))
+            return fitting(asked(path + ["--", name, "\(before.count)", "\(typed.utf8.count)"] + before + [typed]))
         default: return fitting(argument.allValues ?? [])
         }
     }

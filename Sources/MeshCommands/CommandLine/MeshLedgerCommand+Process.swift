@@ -39,7 +39,7 @@ extension MeshLedgerCommand {
                 output.flush()
                 ExitStatus.success.end()
             }
-            NameCompletion.columnsOfList.withLock { $0 = columnNames }
+            NameCompletion.columnsOfList.withLock { $0 = knownColumns }
             try await CustomViews.$types.withValue(views) {
                 var command = try await parsed(arguments)
                 TimeArgument.zone.withLock { $0 = (command as? any ShowsTimes)?.output.zone ?? .utc }
@@ -57,9 +57,11 @@ extension MeshLedgerCommand {
     }
 
     /// The columns of the list that the words name.
-    @Sendable private static func columnNames(_ words: [String], in ledger: Ledger) async throws -> [String] {
+    @Sendable private static func knownColumns(
+        _ words: [String], in ledger: Ledger
+    ) async throws -> [NameCompletion.KnownColumn] {
         guard let list = named(by: words).command as? any ListingCommand.Type else { return [] }
-        return try await list.columnNames(in: ledger)
+        return try await list.knownColumns(in: ledger)
     }
 
     /// Parses a command that the first words name by itself, since the parser otherwise begins with the tree of all commands. Whatever that refuses, or

@@ -11,6 +11,9 @@ struct RowComparison<Row: QueryRow> {
 
     let before: Ledger
     let after: Ledger
+    private let columns = ComparedColumns<Row>(without: Self.unsaid)
+
+    init(before: Ledger, after: Ledger) { (self.before, self.after) = (before, after) }
 
     func run(_ body: (DifferentRow) -> Void) throws {
         let table = Row.table
@@ -19,7 +22,7 @@ struct RowComparison<Row: QueryRow> {
             let other = others[segment.name]?.isEmpty == false ? others[segment.name]?.removeFirst() : nil
             try merge(segment, other, body)
         }
-        for segment in others.values.flatMap(\.self) { try merge(nil, segment, body) }
+        for segment in others.sorted(by: { $0.key < $1.key }).flatMap(\.value) { try merge(nil, segment, body) }
     }
 
     private func merge(_ one: RowSegment?, _ other: RowSegment?, _ body: (DifferentRow) -> Void) throws {
@@ -38,10 +41,15 @@ struct RowComparison<Row: QueryRow> {
     private func compare(_ old: RowGroupCursor<Row>.Group?, _ new: RowGroupCursor<Row>.Group?, _ body: (DifferentRow) -> Void) {
         if let old, let new, old.stored.elementsEqual(new.stored, by: { $0.key == $1.key && $0.value == $1.value }) { return }
         let (olds, news) = (old?.rows ?? [], new?.rows ?? [])
-        var left = news.map { (row: $0, said: Self.said($0)) }
+        guard !olds.isEmpty, !news.isEmpty else {
+            for row in olds { if let found = DifferentRow(row, nil, columns) { body(found) } }
+            for row in news { if let found = DifferentRow(nil, row, columns) { body(found) } }
+            return
+        }
+        var left = news.map { (row: $0, said: said($0)) }
         var unmatched: [Row] = []
         for row in olds {
-            let said = Self.said(row)
+            let said = said(row)
             if let place = left.firstIndex(where: { $0.said == said }) { left.remove(at: place) } else { unmatched.append(row) }
         }
         // The remaining rows of one time are the same packets with other facts, or other packets.
@@ -49,16 +57,14 @@ struct RowComparison<Row: QueryRow> {
             let packet = Self.packet(row)
             let place = left.firstIndex { Self.packet($0.row) == packet }
             let other = place.map { left.remove(at: $0).row }
-            if let found = DifferentRow(row, other, without: Self.unsaid) { body(found) }
+            if let found = DifferentRow(row, other, columns) { body(found) }
         }
         for new in left {
-            if let found = DifferentRow(nil, new.row, without: Self.unsaid) { body(found) }
+            if let found = DifferentRow(nil, new.row, columns) { body(found) }
         }
     }
 
-    private static func said(_ row: Row) -> [String] {
-        Row.columns.filter { !unsaid.contains($0.name) }.map { CellValue(of: $0.value(in: row), $0.kind).plain }
-    }
+    private func said(_ row: Row) -> [String] { columns.all.map { $0.cell(row).plain } }
 
     /// What distinguishes a packet from others of the same second.
     private static func packet(_ row: Row) -> [String] {

@@ -19,24 +19,15 @@ struct DifferentRow: Sendable {
         (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Self.hexadecimal(difference.key)), [])
     }
 
-    /// - Parameter without: the columns to ignore.
-    init?<Row: QueryRow>(_ old: Row?, _ new: Row?, without: Set<String> = []) {
+    init?<Row: QueryRow>(_ old: Row?, _ new: Row?, _ compared: ComparedColumns<Row>) {
         guard let row = new ?? old else { return nil }
         sign = old == nil ? "+" : new == nil ? "-" : "~"
         table = Row.table
-        func cell(_ column: RowColumn<Row>, _ row: Row?) -> CellValue {
-            row.map { CellValue(of: column.value(in: $0), column.kind) } ?? .null
+        key = .object(compared.keys.map { CellMember(name: $0.name, value: $0.cell(row)) })
+        columns = compared.values.compactMap { column in
+            let (before, after) = (old.map(column.cell) ?? .null, new.map(column.cell) ?? .null)
+            return before.plain == after.plain ? nil : (column.name, before, after)
         }
-        let shown = Row.columns.filter { !without.contains($0.name) }
-        let keys = shown.filter(\.isKey)
-        // Rows whose key is a hash of their first column are identified by that column.
-        key = .object(
-            (keys.isEmpty ? Array(shown.prefix(1)) : keys).map {
-                CellMember(name: $0.name.snakeCased, value: cell($0, row))
-            })
-        columns = shown.filter { !$0.isKey }
-            .map { (name: $0.name.snakeCased, before: cell($0, old), after: cell($0, new)) }
-            .filter { $0.before.plain != $0.after.plain }
     }
 
     private static func parts<Row: QueryRow>(
@@ -46,7 +37,7 @@ struct DifferentRow: Sendable {
         let (oldValue, newValue) = (difference.old ?? nothing, difference.new ?? nothing)
         let old = difference.old == nil ? nil : Row(key: key.rawSpan, value: oldValue.rawSpan)
         let new = difference.new == nil ? nil : Row(key: key.rawSpan, value: newValue.rawSpan)
-        return DifferentRow(old, new).map { ($0.key, $0.columns) } ?? (.text(hexadecimal(key)), [])
+        return DifferentRow(old, new, ComparedColumns()).map { ($0.key, $0.columns) } ?? (.text(hexadecimal(key)), [])
     }
 
     private static func hexadecimal(_ key: [UInt8]) -> String {
@@ -84,6 +75,29 @@ struct DifferentRow: Sendable {
         case "-": "\(column.name) \(column.before.plain)"
         default: "\(column.name) \(column.before.plain) → \(column.after.plain)"
         }
+    }
+}
+
+/// The columns of a table that are compared, with their names as they are printed.
+struct ComparedColumns<Row: QueryRow> {
+    struct Named {
+        let column: RowColumn<Row>
+        let name: String
+
+        func cell(_ row: Row) -> CellValue { CellValue(of: column.value(in: row), column.kind) }
+    }
+
+    let all: [Named]
+    let keys: [Named]
+    let values: [Named]
+
+    /// - Parameter ignored: the properties to ignore.
+    init(without ignored: Set<String> = []) {
+        all = Row.columns.filter { !ignored.contains($0.name) }.map { Named(column: $0, name: $0.name.snakeCased) }
+        values = all.filter { !$0.column.isKey }
+        // Rows whose key is a hash of their first column are identified by that column.
+        let keys = all.filter(\.column.isKey)
+        self.keys = keys.isEmpty ? Array(all.prefix(1)) : keys
     }
 }
 

@@ -76,22 +76,26 @@ struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
 
 /// A command that lists rows, whose columns can be named.
 protocol ListingCommand {
-    static func columnNames(in ledger: Ledger) async throws -> [String]
+    static func knownColumns(in ledger: Ledger) async throws -> [NameCompletion.KnownColumn]
 }
 
 extension ListCommand: ListingCommand {
-    static func columnNames(in ledger: Ledger) async throws -> [String] {
+    static func knownColumns(in ledger: Ledger) async throws -> [NameCompletion.KnownColumn] {
         // Of some lists, a node is to be named; which one makes no difference to their columns.
         // Refused without an argument only where a node is to be named.
         var command = try? await asyncParse([])  // see above
         if command == nil { command = try await asyncParse(["!1"]) }
         guard let command else { return [] }
-        return try command.list.columns(ListRequest(ledger: ledger, options: command.options)).map(\.name)
+        return try command.list.columns(ListRequest(ledger: ledger, options: command.options)).map {
+            NameCompletion.KnownColumn($0)
+        }
     }
 }
 
 extension NounCommand: ListingCommand {
-    static func columnNames(in ledger: Ledger) async throws -> [String] { try await ListCommand<List>.columnNames(in: ledger) }
+    static func knownColumns(in ledger: Ledger) async throws -> [NameCompletion.KnownColumn] {
+        try await ListCommand<List>.knownColumns(in: ledger)
+    }
 }
 
 /// A noun that lists its rows by default, and has other subcommands.

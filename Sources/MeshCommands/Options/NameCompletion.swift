@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MeshLedger
+import MeshTables
 import Meshtastic
 import Synchronization
 import ViewQuery
@@ -27,29 +28,43 @@ enum NameCompletion {
     static let views = CompletionKind.custom { words, _, _ in await names(words) { $0.rowNames } }
 
     /// Columns of the list, or else of the view, that the command line names. Several are separated by commas.
-    static let columns = columns { prefix, column in prefix.lastIndex(of: ",").map { prefix[...$0] + column } ?? column }
-    static let conditions = columns { _, column in column + "=" }
+    static let columns = columns { prefix, columns in
+        columns.map { column in prefix.lastIndex(of: ",").map { prefix[...$0] + column.name } ?? column.name }
+    }
+    /// Then the names that the values of a column have.
+    static let conditions = columns { prefix, columns in
+        guard let condition = RowCondition(argument: prefix) else { return columns.map { $0.name + "=" } }
+        let column = columns.first { GenericCell.plain($0.name) == GenericCell.plain(condition.column) }
+        return (column?.values ?? []).map { condition.column + condition.sign + $0 }
+    }
+
+    /// A column, and the names that its values have.
+    struct KnownColumn {
+        let name: String
+        let values: [String]
+
+        init<Row>(_ column: Column<Row>) { (name, values) = (column.name, column.names?.all ?? []) }
+    }
 
     /// Finds the columns of the list that a command line asks for; set by the command that has all lists.
     ///
     /// Not a task-local value: with a function as its value, the release program crashes (Swift 6.3).
-    static let columnsOfList = Mutex<@Sendable ([String], Ledger) async throws -> [String]>({ _, _ in [] })
+    static let columnsOfList = Mutex<@Sendable ([String], Ledger) async throws -> [KnownColumn]>({ _, _ in [] })
 
-    private static func columns(_ text: @escaping @Sendable (String, String) -> String) -> CompletionKind {
+    private static func columns(_ offers: @escaping @Sendable (String, [KnownColumn]) -> [String]) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
                 let words = words.dropFirst().map(unquoted)
                 let find = columnsOfList.withLock { $0 }
                 let listed = try await find(words, ledger)
-                let found = listed.isEmpty ? try columns(ofViewIn: words, ledger) : listed
-                return found.map { text(unquoted(prefix), $0) }
+                return offers(unquoted(prefix), listed.isEmpty ? try columns(ofViewIn: words, ledger) : listed)
             }
         }
     }
 
-    private static func columns(ofViewIn words: [String], _ ledger: Ledger) throws -> [String] {
-        func names<Row: QueryRow>(_ rows: Row.Type) throws -> [String] {
-            try GenericCell.allColumns(rows, in: ledger).map(\.name)
+    private static func columns(ofViewIn words: [String], _ ledger: Ledger) throws -> [KnownColumn] {
+        func names<Row: QueryRow>(_ rows: Row.Type) throws -> [KnownColumn] {
+            try GenericCell.allColumns(rows, in: ledger).map { KnownColumn($0) }
         }
         return try words.lazy.compactMap { ledger.rows(of: $0) }.first.map { try names($0) } ?? []
     }

@@ -175,6 +175,8 @@ final class RowWriter<Row> {
             if index > 0 { text.append(UInt8(ascii: ",")) }
             appendField(&text, index)
         }
+        // Readers of CSV skip an empty line.
+        if text.isEmpty { text += "\"\"".utf8 }
         if output.isTerminal { text = Array(DisplayWidth.safe(String(decoding: text, as: UTF8.self)).utf8) }
         text.append(UInt8(ascii: "\r"))
         text.append(UInt8(ascii: "\n"))

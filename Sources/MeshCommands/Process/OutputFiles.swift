@@ -15,11 +15,14 @@ enum OutputFiles {
 
     private struct State {
         var files: [Unfinished] = []
+        /// The folders that are free of what killed commands have left.
+        var tidied: Set<String> = []
         var signals: StopSignals?
         var isEnding = false
     }
 
     private static let state = Mutex(State())
+    private static let leftoverSeconds = 60
 
     /// Whether nothing or a plain file has the name.
     static func canReplace(_ path: String) -> Bool {
@@ -27,10 +30,12 @@ enum OutputFiles {
         return unsafe lstat(path, &earlier) == 0 ? earlier.st_mode & S_IFMT == S_IFREG : errno == ENOENT && !path.isEmpty
     }
 
-    /// Opens the file for writing: in place where that is a device, a pipe or a link, or the folder takes no new files.
+    /// Opens the file for writing: in place where that is a device, a pipe or a link to nothing, or the folder takes no new files. A link to a file
+    /// stays, and that file is replaced.
     /// - Parameter mode: that of a file that is not there yet.
     /// - Returns: also whether the caller closes the descriptor.
     static func open(_ path: String, mode: mode_t = 0o666) throws -> (descriptor: Int32, isOwned: Bool) {
+        let path = isLink(path) ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
         guard canReplace(path) else { return (try openInPlace(path), true) }
         var earlier = stat()
         let isThere = unsafe lstat(path, &earlier) == 0
@@ -52,9 +57,31 @@ enum OutputFiles {
                 guard isThere, [EACCES, EPERM, EROFS].contains(number) else { throw failure(number, path) }
                 return (try openInPlace(path), true)
             }
+            // Until the process ends; see `tidy`.
+            flock(file, LOCK_EX | LOCK_NB)
             if isThere { takeMode(of: earlier, file) }
+            if state.tidied.insert(folder).inserted { tidy(folder) }
             state.files.append(Unfinished(path: path, folder: folder, hidden: hidden, descriptor: file))
             return (file, false)
+        }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var facts = stat()
+        return unsafe lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Removes what killed commands have left in a folder: hidden files that nobody has locked, and that are not just being made.
+    private static func tidy(_ folder: String) {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }  // it may not be listed
+        for name in names where name.hasPrefix(".meshledger-") && name.hasSuffix(".new") {
+            let file = unsafe Foundation.open(folder + name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            defer { close(file) }
+            var facts = stat()
+            guard unsafe fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid() else { continue }
+            let isOld = facts.st_mtim.tv_sec < time(nil) - leftoverSeconds
+            if isOld, flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(folder + name) }
         }
     }
 

@@ -283,8 +283,8 @@ struct SourceConfig: Equatable, Sendable {
         let target = IngestTarget(ledger)
         switch kind {
         case .radio(let address):
-            let radio = RadioSource(address, into: target, report: report)
-            return share.map { SharedRadio(radio, $0, log: ledger.log) } ?? radio
+            // Also if it is not shared, so that it can be later without a new connection.
+            return SharedRadio(RadioSource(address, into: target, report: report), share, log: ledger.log)
         case .multicast(let options): return UDPSource(options, into: target, report: report)
         case .file(let path, let format):
             return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)

@@ -23,12 +23,19 @@ final class RunningSources: Sendable {
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
 
-    /// Ends the sources that were removed or changed, and starts the new ones and those that failed. Others stay connected.
+    /// Ends the sources that were removed or changed, and starts the new ones and those that failed. Others stay connected, also where
+    /// only the sharing of a radio has changed.
     func apply(_ wanted: [SourceConfig]) async {
         let present = running.withLock { $0 }
-        let kept = present.filter { wanted.contains($0.config) && $0.source.status.state != .failed }
-        await Self.end(present.filter { running in !kept.contains { $0.config == running.config } })
-        let new = wanted.filter { config in !kept.contains { $0.config == config } }
+        let kept = present.compactMap { running -> Running? in
+            guard running.source.status.state != .failed,
+                let config = wanted.first(where: { $0.key == running.config.key && $0.kind == running.config.kind })
+            else { return nil }
+            return Running(config: config, source: running.source, task: running.task)
+        }
+        await Self.end(present.filter { running in !kept.contains { $0.source === running.source } })
+        for running in kept { running.source.share(running.config.share) }
+        let new = wanted.filter { config in !kept.contains { $0.config.key == config.key } }
         let begun = new.map { config in
             let source = RetriedSource(config, into: ledger, logger: logger)
             return Running(config: config, source: source, task: Task { await source.run() })
@@ -50,6 +57,7 @@ final class RunningSources: Sendable {
 /// Synchronization: the mutex guards the source of the moment and its failure.
 final class RetriedSource: Sendable {
     private struct State {
+        var config: SourceConfig
         var source: (any LiveSource)?
         var failure: (text: String, time: Timestamp)?
         /// What the sources of before have stored.
@@ -58,19 +66,19 @@ final class RetriedSource: Sendable {
 
     /// Seconds from a failure that retrying at once does not cure, such as a wrong password, to the next attempt.
     private static let pause_s = 300
-    private let config: SourceConfig
     private let ledger: Ledger
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(_ config: SourceConfig, into ledger: Ledger, logger: Logger) {
-        (self.config, self.ledger, self.logger) = (config, ledger, logger)
+        (self.ledger, self.logger) = (ledger, logger)
+        state = Mutex(State(config: config))
     }
 
     var status: SourceStatus {
         state.withLock { state in
-            var status = state.source?.status ?? SourceStatus(name: config.key)
-            if let name = config.name { status.name = name }
+            var status = state.source?.status ?? SourceStatus(name: state.config.key)
+            if let name = state.config.name { status.name = name }
             status.storedCount += state.storedBefore
             if let failure = state.failure {
                 status.state = .failed
@@ -80,14 +88,24 @@ final class RetriedSource: Sendable {
         }
     }
 
+    /// Shares a radio in another way, or no longer.
+    func share(_ options: ShareOptions?) {
+        let radio = state.withLock { state in
+            state.config.share = options
+            return state.source as? SharedRadio
+        }
+        radio?.share(options)
+    }
+
     /// Runs until the task is cancelled.
     func run() async {
         while true {
             do {
-                let source = try config.source(into: ledger) { [logger] status, text in Self.log(logger, status, text) }
-                state.withLock { state in
+                let source = try state.withLock { state in
+                    let source = try state.config.source(into: ledger) { [logger] in Self.log(logger, $0, $1) }
                     state.storedBefore += state.source?.status.storedCount ?? 0
                     (state.source, state.failure) = (source, nil)
+                    return source
                 }
                 return try await source.run()
             } catch {

@@ -15,6 +15,9 @@ public final class FileFollow: LiveSource {
     private let target: IngestTarget
     private let options: ImportOptions
     private let board: SourceBoard
+    private let log: PatientSink
+    /// Since when it stores what was added to the file.
+    private let takenSince = Mutex<ContinuousClock.Instant?>(nil)
 
     /// - Parameter report: receives each change of state, with one line for people
     public init(
@@ -24,12 +27,18 @@ public final class FileFollow: LiveSource {
         name = options.sourceName ?? FileImport.sourceName(of: path)
         self.path = path
         self.options = options
-        board = SourceBoard(name, report: report)
+        let board = SourceBoard(name, report: report)
+        self.board = board
+        log = PatientSink(target.log, pauses: 1...10) { board.tell($0) }
         // Flushing after each addition would commit all views for a single line.
         self.target = target
     }
 
-    public var status: SourceStatus { board.status }
+    public var status: SourceStatus {
+        var status = board.status
+        status.lagSeconds = takenSince.withLock { $0 }.map { $0.duration(to: .now) / .seconds(1) } ?? 0
+        return status
+    }
 
     public func run() async throws(IngestError) {
         var failure: IngestError?
@@ -94,16 +103,24 @@ public final class FileFollow: LiveSource {
         var options = options
         options.sourceName = name
         options.isComplete = isComplete
-        let log = PatientSink(target.log, pauses: 1...10) { [board] in board.tell($0) }
-        do throws(IngestError) {
-            let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
-            guard report.eventCount > 0 else { return }
-            board.received(report.eventCount)
-            board.stored(report.eventCount)
-        } catch {
-            // Its first bytes may not reveal the format yet.
-            if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
-            throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
+        takenSince.withLock { $0 = .now }
+        defer { takenSince.withLock { $0 = nil } }
+        while true {
+            do throws(IngestError) {
+                let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
+                guard report.eventCount > 0 else { return }
+                board.received(report.eventCount)
+                return board.stored(report.eventCount)
+            } catch {
+                // Its first bytes may not reveal the format yet.
+                if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
+                // What another import of the same content has stored is not read again.
+                if error.code == .busy, !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(Self.check_ms))  // if cancelled, the next attempt is the last
+                    continue
+                }
+                throw IngestError(error.code, subject: path, reason: error.reason, cause: error.cause)
+            }
         }
     }
 }

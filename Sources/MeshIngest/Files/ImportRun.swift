@@ -119,7 +119,7 @@ struct ImportRun {
                 throw IngestError(
                     .busy, subject: file.path,
                     reason:
-                        "another process is importing this file, too; what both have read was stored once; import it again later"
+                        "the same content is being imported by another process or source; what both have read was stored once; import it again later"
                 )
             }
             throw IngestError(

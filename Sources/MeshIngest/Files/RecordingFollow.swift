@@ -42,23 +42,31 @@ public final class RecordingFollow: LiveSource {
     private func follow(until stop: StopFlag) async -> IngestError? {
         var seen: [String: FileState] = [:]
         board.enter(.connecting, "waiting for \(path)")
+        var wasFull = false
         while !stop.isSet {
             var isFull = false
             for (file, state) in files() where seen[file] != state && !stop.isSet {
                 seen[file] = state
                 guard EventLog.isRecording(file) else { continue }
                 do {
+                    if !wasFull { board.enter(.replaying, "importing \(file)") }
                     try await take(file, until: stop)
                 } catch {
                     if stop.isSet { break }
                     guard isOfTheFile(error) else {
                         return IngestError(ledger: error, subject: file, reason: "the ledger did not accept the recording")
                     }
-                    board.waits("\(error)")
                     // There may be space later, but a damaged file has to be replaced.
-                    if self.isFull(error) { (seen[file], isFull) = (nil, true) }
+                    guard self.isFull(error) else {
+                        board.waits("\(error)")
+                        continue
+                    }
+                    if !wasFull && !isFull { board.tell(.full(reason: "\(error)")) }
+                    (seen[file], isFull) = (nil, true)
                 }
             }
+            if wasFull && !isFull { board.tell(.roomAgain) }
+            wasFull = isFull
             try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // if cancelled, the loop ends
         }
         return nil
@@ -81,7 +89,6 @@ public final class RecordingFollow: LiveSource {
 
     private func take(_ file: String, until stop: StopFlag) async throws {
         board.connected()
-        board.enter(.replaying, "importing \(file)")
         let added = try await ledger.importRecording(file, until: { stop.isSet })
         board.received(Int(clamping: added))
         board.stored(Int(clamping: added))

@@ -9,8 +9,17 @@ final class SourceBoard: Sendable {
     private struct State {
         var status: SourceStatus
         var rateTime = ContinuousClock.now
-        /// What it was doing before it waited for space.
-        var stateBefore = SourceState.live
+        /// Since when the ledger has no space, and why.
+        var full: (since: Timestamp, reason: String)?
+
+        /// Its status, which is to wait while the ledger has no space, whatever its connection does.
+        var shown: SourceStatus {
+            guard let full, status.state != .failed, status.state != .stopped else { return status }
+            var status = status
+            (status.state, status.since) = (.waiting, full.since)
+            (status.lastError, status.lastErrorTime) = (full.reason, full.since)
+            return status
+        }
     }
 
     private static let rateSeconds = 10.0
@@ -26,7 +35,7 @@ final class SourceBoard: Sendable {
     var status: SourceStatus {
         state.withLock { state in
             Self.age(&state)
-            return state.status
+            return state.shown
         }
     }
 
@@ -34,7 +43,7 @@ final class SourceBoard: Sendable {
         let status = state.withLock { state in
             if state.status.state != new { state.status.since = .now }
             state.status.state = new
-            return state.status
+            return state.shown
         }
         report(status, text)
     }
@@ -55,13 +64,16 @@ final class SourceBoard: Sendable {
 
     /// The ledger has no space, or has some again.
     func tell(_ notice: SpaceNotice) {
-        switch notice {
-        case .full:
-            state.withLock { if $0.status.state != .waiting { $0.stateBefore = $0.status.state } }
-            waits(notice.description)
-        case .roomAgain: enter(state.withLock { $0.stateBefore }, notice.description)
-        case .writerGone: tell(notice.description)
+        state.withLock { state in
+            switch notice {
+            case .full: state.full = (.now, notice.description)
+            case .roomAgain:
+                (state.status.lastError, state.status.lastErrorTime) = (state.full?.reason, state.full?.since)
+                (state.full, state.status.since) = (nil, .now)
+            case .writerGone: break
+            }
         }
+        tell(notice.description)
     }
 
     /// It continues when something outside of it has changed.

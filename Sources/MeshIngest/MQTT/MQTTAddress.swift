@@ -102,6 +102,6 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func bad(_ reason: String) -> IngestError {
-        IngestError(.badRequest, subject: "MQTT address", reason: reason + "; an example is mqtt://user:password@host:1883/msh/#")
+        IngestError(.badRequest, subject: "MQTT address", reason: reason + "; an example is mqtt://user@host:1883/msh/#")
     }
 }

@@ -7,6 +7,7 @@ extension MQTTIngest: LiveSource {
         let counts = statistics
         status.storedCount = UInt64(counts.storedCount)
         status.droppedCount = UInt64(counts.oversizedCount)
+        status.lagSeconds = lagSeconds
         status.connectionCount = UInt64(counts.connectionCount)
         return status
     }

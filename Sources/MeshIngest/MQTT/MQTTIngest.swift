@@ -27,6 +27,7 @@ public final class MQTTIngest: Sendable {
     private let log: PatientSink
     private let report: @Sendable (MQTTNotice) -> Void
     private let counts = Mutex(MQTTStatistics())
+    private let connection = Mutex<MQTTConnection?>(nil)
     let board: SourceBoard
 
     var address: MQTTAddress { options.address }
@@ -49,6 +50,8 @@ public final class MQTTIngest: Sendable {
 
     /// The numbers of messages so far.
     public var statistics: MQTTStatistics { counts.withLock { $0 } }
+    /// How long the oldest message that is not stored yet has waited.
+    var lagSeconds: Double { connection.withLock { $0?.output.lagSeconds } ?? 0 }
 
     /// Listens until the task is cancelled; then it stores what was received, flushes the views and returns.
     ///
@@ -56,6 +59,8 @@ public final class MQTTIngest: Sendable {
     public func run() async throws(IngestError) {
         try options.check()
         let connection = try MQTTConnection(options, report: report)
+        self.connection.withLock { $0 = connection }
+        defer { self.connection.withLock { $0 = nil } }
         let thread = Thread { connection.run() }
         thread.name = "meshledger mqtt"
         thread.start()

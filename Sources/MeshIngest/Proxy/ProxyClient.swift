@@ -29,13 +29,11 @@ final class ProxyClient: Sendable {
 
     private let radio: SharedRadio
     let address: String
-    private let mayAdminister: Bool
     private let silenceSeconds: Double
     private let state = Mutex(State())
 
-    init(_ radio: SharedRadio, address: String, mayAdminister: Bool, silenceSeconds: Double) {
-        (self.radio, self.address, self.mayAdminister) = (radio, address, mayAdminister)
-        self.silenceSeconds = silenceSeconds
+    init(_ radio: SharedRadio, address: String, silenceSeconds: Double) {
+        (self.radio, self.address, self.silenceSeconds) = (radio, address, silenceSeconds)
     }
 
     /// The last event sent to it; nil for a client that never requested anything, such as a port scanner.
@@ -48,6 +46,7 @@ final class ProxyClient: Sendable {
             group.addTask { [self] in try await read(inbound) }
             group.addTask { [self] in try await write(outbound) }
             group.addTask { [self] in try await leaveIfSilent() }
+            group.addTask { [self] in await radio.waitWhileAllowed(address) }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -75,7 +74,7 @@ final class ProxyClient: Sendable {
                 case .wantConfig(let nonce): try answer(.configuration(nonce))
                 case .heartbeat: try answer(.frame(FromRadioMessage.queueStatus()))
                 case .disconnect: throw Left()
-                case .packet(let packet) where packet.isAdmin && !mayAdminister:
+                case .packet(let packet) where packet.isAdmin && !radio.mayAdminister(address):
                     try refuse(packet)
                 case .packet(let packet):
                     await radio.take(packet, from: address) { [weak self] frame in

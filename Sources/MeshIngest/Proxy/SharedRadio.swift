@@ -6,35 +6,6 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Where a shared radio listens for clients, and who may use it.
-public struct ShareOptions: Sendable, Hashable {
-    public var host = "127.0.0.1"
-    public var port: UInt16
-    /// The networks from which clients may connect.
-    public var allowed = NetworkRange.loopback
-    /// The networks from which clients may change the radio's settings.
-    public var admins: [NetworkRange] = []
-    /// How long a client may stay without a request.
-    public var silenceSeconds = 30.0
-
-    public init(port: UInt16) { self.port = port }
-
-    /// Parses `4403`, `0.0.0.0:4403` or `[::]:4403`.
-    ///
-    /// - Throws: `IngestError` (`badRequest`)
-    public init(_ text: String) throws(IngestError) {
-        let colon = text.lastIndex(of: ":")
-        let host = colon.map { text[..<$0].trimmingCharacters(in: ["[", "]"]) }
-        guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]), port > 0, host?.isEmpty != true else {
-            throw IngestError(
-                .badRequest, subject: text,
-                reason: "share is a port such as 4403, or an address and a port such as 0.0.0.0:4403")
-        }
-        self.port = port
-        if let host { self.host = host }
-    }
-}
-
 /// A radio that many clients use at once, each as if it were the only one.
 ///
 /// The radio has a single connection, that of `RadioSource`. Requests for configuration and nodes are answered from memory; packets come from the log,
@@ -54,11 +25,13 @@ public final class SharedRadio: LiveSource {
     private static let refusalSeconds = 60.0
 
     private let radio: RadioSource
-    private let options: ShareOptions
     let log: EventLog
     private let sink: any EventSink
+    /// Rises when it is shared in another way.
+    let changes = Tide()
 
     private struct State {
+        var options: ShareOptions?
         var clients: [ObjectIdentifier: ProxyClient] = [:]
         var away = ClientPlaces()
         var saved: [UInt8] = []
@@ -69,16 +42,28 @@ public final class SharedRadio: LiveSource {
         var refusals: (told: ContinuousClock.Instant, untold: Int)?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    public init(_ radio: RadioSource, _ options: ShareOptions, log: EventLog) {
-        (self.radio, self.options, self.log, sink) = (radio, options, log, log)
+    /// - Parameter options: nil if it is not shared for now
+    public init(_ radio: RadioSource, _ options: ShareOptions?, log: EventLog) {
+        (self.radio, self.log, sink) = (radio, log, log)
+        state = Mutex(State(options: options))
+    }
+
+    /// Shares it in another way from now on, or no longer. Clients that may connect there as before stay connected, as does the radio.
+    public func share(_ options: ShareOptions?) {
+        let isNew = state.withLock { state in
+            defer { state.options = options }
+            if state.options?.isSamePlace(as: options) != true { state.listenFailure = nil }
+            return state.options != options
+        }
+        if isNew { changes.rise() }
     }
 
     public var name: String { radio.name }
     public var status: SourceStatus {
         var status = radio.status
-        let (count, failure) = state.withLock { ($0.clients.count, $0.listenFailure) }
+        let (count, failure) = state.withLock { ($0.options == nil ? nil : $0.clients.count, $0.listenFailure) }
         status.clientCount = count
         if let failure { (status.lastError, status.lastErrorTime) = (failure.text, failure.time) }
         return status
@@ -112,7 +97,6 @@ public final class SharedRadio: LiveSource {
             await group.waitForAll()
             return first
         }
-        await Uncancelled.run { [self] in await save() }
         if let failure { throw failure }
     }
 
@@ -145,25 +129,56 @@ public final class SharedRadio: LiveSource {
         }
     }
 
-    /// Listens, retrying while the port is taken.
+    /// Listens where it is shared, retrying while the port is taken.
     private func serveAgain() async {
         var backoff = Backoff()
         while !Task.isCancelled {
+            let level = changes.level
+            guard let options = state.withLock({ $0.options }) else {
+                await changes.wait(past: level)
+                continue
+            }
             do {
-                try await serve()
+                try await serveUntilMoved(options)
             } catch {
-                if Task.isCancelled { return }
+                if Task.isCancelled { break }
                 let reason = networkErrorText(error)
                 let wait_s = backoff.take()
-                let text = "clients cannot connect to \(options.host):\(options.port) (\(reason))"
+                let text = "clients cannot connect to \(options.place) (\(reason))"
                 state.withLock { $0.listenFailure = (text, .now) }
                 radio.board.tell("\(text); trying again in \(Int(wait_s + 0.5)) s")
-                try? await Task.sleep(for: .seconds(wait_s))  // if cancelled, the loop ends
+                await changes.wait(past: level, seconds: wait_s)
             }
+            await Uncancelled.run { [self] in await save() }
         }
     }
 
-    private func serve() async throws {
+    private func serveUntilMoved(_ options: ShareOptions) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in try await serve(options) }
+            group.addTask { [self] in await wait { $0?.isSamePlace(as: options) == true } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Waits as long as the way in which it is shared meets a condition.
+    private func wait(while isMet: (ShareOptions?) -> Bool) async {
+        while !Task.isCancelled {
+            let level = changes.level
+            guard isMet(state.withLock { $0.options }) else { return }
+            await changes.wait(past: level)
+        }
+    }
+
+    /// Returns once clients from this address may no longer connect.
+    func waitWhileAllowed(_ address: String) async { await wait { $0?.allows(address) == true } }
+
+    func mayAdminister(_ address: String) -> Bool {
+        state.withLock { $0.options?.admins.contains { $0.contains(address) } == true }
+    }
+
+    private func serve(_ options: ShareOptions) async throws {
         try await begin()
         let server = try await ServerBootstrap(group: RadioChannel.loops)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -173,7 +188,7 @@ public final class SharedRadio: LiveSource {
                 channel.eventLoop.makeCompletedFuture { try RadioChannel.Channel(wrappingChannelSynchronously: channel) }
             }
         state.withLock { $0.listenFailure = nil }
-        radio.board.tell("\(name) is shared at \(options.host):\(options.port)")
+        radio.board.tell("\(name) is shared at \(options.place)")
         try await server.executeThenClose { clients in
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { [self] in
@@ -182,15 +197,16 @@ public final class SharedRadio: LiveSource {
                         await save()
                     }
                 }
-                for try await client in clients { group.addTask { [self] in await serve(client) } }
+                for try await client in clients { group.addTask { [self] in await serve(client, options.silenceSeconds) } }
                 group.cancelAll()
             }
         }
     }
 
-    private func serve(_ channel: RadioChannel.Channel) async {
+    private func serve(_ channel: RadioChannel.Channel, _ silenceSeconds: Double) async {
         let address = channel.channel.remoteAddress?.ipAddress ?? ""
-        guard options.allowed.contains(where: { $0.contains(address) }), let client = enter(address) else {
+        let isAllowed = state.withLock { $0.options?.allows(address) == true }
+        guard isAllowed, let client = enter(address, silenceSeconds) else {
             // Closed in any other way, the unfinished writer would trap and end the process.
             try? await channel.executeThenClose { _, _ in }  // the client is not let in
             return
@@ -204,10 +220,8 @@ public final class SharedRadio: LiveSource {
     }
 
     /// - Returns: nil if there are too many clients.
-    private func enter(_ address: String) -> ProxyClient? {
-        let client = ProxyClient(
-            self, address: address, mayAdminister: options.admins.contains { $0.contains(address) },
-            silenceSeconds: options.silenceSeconds)
+    private func enter(_ address: String, _ silenceSeconds: Double) -> ProxyClient? {
+        let client = ProxyClient(self, address: address, silenceSeconds: silenceSeconds)
         let refusal: String? = state.withLock { state in
             guard state.clients.count < Self.mostClients else { return "\(Self.mostClients) clients are connected" }
             guard state.clients.values.count(where: { $0.address == address }) < Self.mostOfAddress else {

@@ -95,16 +95,8 @@ struct SeenPackets: Sendable {
     /// Adds a reception, and records the changes.
     mutating func place(_ hearing: Hearing, changes: inout StageState) -> Verdict {
         defer { forget(at: hearing.time) }
-        var (parent, position) = (Int64(-1), newest(of: hearing.packet))
-        var (steps, twin) = (0, UInt64?.none)
-        while position >= 0, packets.holds(position), steps < Self.mostCompared {
-            let known = packets[position]
-            if known.isWithin(Self.windowSeconds, of: hearing) {
-                if known.hasContent(of: hearing) { return hearAgain(hearing, at: position, below: parent, &changes) }
-                if twin == nil, known.isTwin(of: hearing) { twin = known.firstSequence }
-            }
-            (parent, position, steps) = (position, known.older, steps + 1)
-        }
+        let (position, parent, twin) = match(hearing)
+        if position >= 0 { return hearAgain(hearing, at: position, below: parent, &changes) }
         var packet = SeenPacket(hearing, hasTwin: twin != nil)
         packet.lastReception = hear(hearing, of: packet, &changes)
         changes.records.append(packet.stored)
@@ -112,6 +104,31 @@ struct SeenPackets: Sendable {
         return Verdict(
             firstSequence: hearing.sequence, isFirstReception: true, isFirstReadable: hearing.isReadable,
             hasTwin: twin != nil, twin: twin)
+    }
+
+    /// The packet that this is a reception of; negative if there is none. Of several that nothing contradicts, it is the one that already has this very
+    /// reception, so that the reception counts once; else the first.
+    private func match(_ hearing: Hearing) -> (position: Int64, parent: Int64, twin: UInt64?) {
+        var (parent, position) = (Int64(-1), newest(of: hearing.packet))
+        var (steps, twin) = (0, UInt64?.none)
+        var first: (position: Int64, parent: Int64)?
+        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+            let known = packets[position]
+            if known.isWithin(Self.windowSeconds, of: hearing) {
+                if known.hasContent(of: hearing) {
+                    let isAlone = first == nil && known.older < 0
+                    if isAlone || hearing.isReplayedState || receptions.find(hearing, from: known.lastReception).isRepeat {
+                        return (position, parent, nil)
+                    }
+                    first = first ?? (position, parent)
+                } else if twin == nil, known.isTwin(of: hearing) {
+                    twin = known.firstSequence
+                }
+            }
+            (parent, position, steps) = (position, known.older, steps + 1)
+        }
+        guard let first else { return (-1, -1, twin) }
+        return (first.position, first.parent, nil)
     }
 
     private mutating func hearAgain(
@@ -184,15 +201,8 @@ struct SeenPackets: Sendable {
 
     /// The receivers of a packet so far, the oldest first; limited to the latest ones.
     func hearings(of hearing: Hearing, most: Int) -> [(gateway: UInt32, time: UInt32)] {
-        var (position, steps) = (newest(of: hearing.packet), 0)
-        while position >= 0, packets.holds(position), steps < Self.mostCompared {
-            let known = packets[position]
-            if known.isWithin(Self.windowSeconds, of: hearing), known.hasContent(of: hearing) {
-                return receptions.list(from: known.lastReception, most: most)
-            }
-            (position, steps) = (known.older, steps + 1)
-        }
-        return []
+        let position = match(hearing).position
+        return position < 0 ? [] : receptions.list(from: packets[position].lastReception, most: most)
     }
 
     // MARK: Stored form

@@ -8,7 +8,7 @@ struct GatewaysView: Projection {
     typealias Batch = MeshBatch
 
     let name = "gateways"
-    let version: UInt32 = 3
+    let version: UInt32 = 4
     let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
     let rowTables = ["gateways", "gateway_nodes"]

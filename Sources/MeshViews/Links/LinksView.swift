@@ -7,7 +7,7 @@ import ProtobufWire
 /// Which nodes hear each other directly, and how well: from receptions without a hop, from nodes' lists of their neighbours, and from trace routes.
 struct LinksView: KeyedView {
     let name = "links"
-    let version: UInt32 = 4
+    let version: UInt32 = 5
     let oldestReadableVersion: UInt32 = 3
     var policy: String {
         "cap=\(cap);samples=\(LinkRow.mostSamples)/\(LinkRow.secondsBetweenSamples);\(TimePolicy.text)"

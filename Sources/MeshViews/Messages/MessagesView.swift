@@ -13,7 +13,7 @@ public struct MessagesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "messages"
-    public let version: UInt32 = 6
+    public let version: UInt32 = 7
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     public let rowTables = ["messages", "channels"]

@@ -9,7 +9,7 @@ struct NodeHistoryView: Projection {
     typealias Batch = MeshBatch
 
     let name = "nodehistory"
-    let version: UInt32 = 3
+    let version: UInt32 = 4
     let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
     let rowTables = ["nodehistory", "hardware"]
@@ -72,7 +72,7 @@ struct NodeHistoryView: Projection {
         let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
         if time.latest > identities.read(place, { $0.time }) { identities.update(place) { $0.time = time.latest } }
         let model = identities.read(place) { $0.lastModel }
-        if model != 0 { note(model, of: packet.from, at: time, stamp) }
+        if model != 0 { note(model, of: packet.from, at: time, stamp, isReception: true) }
         return true
     }
 
@@ -149,7 +149,8 @@ struct NodeHistoryView: Projection {
             if holders.count > max(nodeCap, 1) * 4 { findHolders() }
         }
         if told.hardwareModel != 0 {
-            note(told.hardwareModel, of: told.node, at: time, stamp) { row in
+            // A radio lists its nodes with each connection, and a recording of it may be imported twice.
+            note(told.hardwareModel, of: told.node, at: time, stamp, isReception: packet.hasPacket) { row in
                 if !told.firmware.isEmpty, time.latest >= row.firmwareTime {
                     (row.firmware, row.firmwareTime) = (told.firmware, time.latest)
                 }
@@ -169,7 +170,7 @@ struct NodeHistoryView: Projection {
 
     @inline(__always)
     private mutating func note(
-        _ model: UInt32, of node: UInt32, at time: RowTime, _ stamp: MeshBatch.Stamp,
+        _ model: UInt32, of node: UInt32, at time: RowTime, _ stamp: MeshBatch.Stamp, isReception: Bool,
         _ more: (inout HardwareRow) -> Void = { _ in }
     ) {
         let place: Int
@@ -184,7 +185,7 @@ struct NodeHistoryView: Projection {
             place = made
         }
         hardware.update(place) { row in
-            row.count &+= 1
+            if isReception { row.count &+= 1 }
             row.sequence = stamp.sequence
             more(&row)
             time.widen(&row.firstTime, &row.time, &row.isTimeOfImport)

@@ -12,7 +12,7 @@ public struct NodesView: Projection {
     public typealias Batch = MeshBatch
 
     public let name = "nodes"
-    public let version: UInt32 = 6
+    public let version: UInt32 = 7
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()

@@ -12,7 +12,7 @@ package struct EventIndex: Projection {
     typealias Batch = MeshBatch
 
     let name = "packets"
-    let version: UInt32 = 4
+    let version: UInt32 = 5
     /// Blocks of that version do not store their latest time, those of version 3 and before give all packets without an id one mark.
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }

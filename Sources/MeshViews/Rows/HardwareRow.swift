@@ -15,7 +15,7 @@ public struct HardwareRow: Sendable, Equatable {
     public var isTimeOfImport = false
     public var firstSequence: UInt64 = 0
     public var sequence: UInt64 = 0
-    /// How often it was reported.
+    /// How often a packet reported it; what a radio lists of its nodes does not count.
     public var count: UInt64 = 0
     /// The latest that came with it; empty if unknown.
     public var firmware = ""

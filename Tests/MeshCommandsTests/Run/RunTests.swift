@@ -98,6 +98,21 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
+    @Test func `two sources that follow one file under two names store it once, and neither fails`() throws {
+        let tool = try Tool()
+        let (config, names) = (tool.folder.file("mesh.yaml"), ["a", "b"].map { tool.folder.file($0) })
+        try tool.run("simulate", "--packets", "20000", "--bad", "0", "--to", names[0].path, "--as", "envelopes")
+        try FileManager.default.linkItem(at: names[0], to: names[1])
+        try Data("sources:\n\(names.map { "  - file: \($0.path)\n" }.joined())".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        try wait { try statuses(tool).values.count { $0["state"] as? String == "live" } == 2 }
+        kill(running.process.processIdentifier, SIGTERM)
+        let outcome = try running.wait()
+        #expect(outcome.status == 0 && !outcome.errors.contains("error"), "\(outcome.errors)")
+        #expect(try tool.run("stats", "--format", "csv").output.contains("events,20000"))
+    }
+
     @Test func `a source that failed starts again on SIGHUP, and one without its password file affects no other`() throws {
         let tool = try Tool()
         let (config, password) = (tool.folder.file("mesh.yaml"), tool.folder.file("password").path)

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Where a shared radio listens for clients, and who may use it.
+public struct ShareOptions: Sendable, Hashable {
+    public var host = "127.0.0.1"
+    public var port: UInt16
+    /// The networks from which clients may connect.
+    public var allowed = NetworkRange.loopback
+    /// The networks from which clients may change the radio's settings.
+    public var admins: [NetworkRange] = []
+    /// How long a client may stay without a request.
+    public var silenceSeconds = 30.0
+
+    public init(port: UInt16) { self.port = port }
+
+    /// Parses `4403`, `0.0.0.0:4403` or `[::]:4403`.
+    ///
+    /// - Throws: `IngestError` (`badRequest`)
+    public init(_ text: String) throws(IngestError) {
+        let colon = text.lastIndex(of: ":")
+        let host = colon.map { text[..<$0].trimmingCharacters(in: ["[", "]"]) }
+        guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]), port > 0, host?.isEmpty != true else {
+            throw IngestError(
+                .badRequest, subject: text,
+                reason: "share is a port such as 4403, or an address and a port such as 0.0.0.0:4403")
+        }
+        self.port = port
+        if let host { self.host = host }
+    }
+
+    var place: String { "\(host):\(port)" }
+
+    func isSamePlace(as other: ShareOptions?) -> Bool { other?.host == host && other?.port == port }
+
+    func allows(_ address: String) -> Bool { allowed.contains { $0.contains(address) } }
+}
