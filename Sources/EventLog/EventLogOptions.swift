@@ -21,7 +21,7 @@ public struct EventLogOptions: Sendable {
     public var sealing: SealingPolicy
     /// Writes what sealed blocks disclose, so that readers can skip them; nil for nothing.
     public var summariser: EventSummariser?
-    /// The clock that arrival times are read from.
+    /// The clock that arrival times are read from. Jumps of the system's clock become events; one of your own is believed.
     public var clock: @Sendable () -> Timestamp { didSet { steadyClock = nil } }
     /// A steady clock, in microseconds, against which jumps of the other clock are noticed; nil for none, as with the caller's clock.
     package var steadyClock: (@Sendable () -> Int64)?

@@ -70,6 +70,26 @@ struct ReadmeQueries {
         try await ledger.close()
     }
 
+    @Test func `the housekeeping of the article is done`() async throws {
+        let ledger = try await Asking.ledger(events: 200)
+        // AskingFromSwift 4
+        let consumer = try ledger.consumer(named: "feed")  // goes on where it last acknowledged, also in a later process
+        while let last = try consumer.available(limit: 500).last {  // next() waits for more
+            try consumer.acknowledge(through: last.sequence)
+        }
+        consumer.close()
+
+        try await ledger.changeKeys(.addChannels([ChannelKey(name: "Harbour", base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")]))
+        try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
+        if let message = try ledger.messages(RowQuery(limit: 1)).first {
+            try await ledger.erase(.packet(id: message.id, from: message.from), reason: "asked for by its author")
+        }
+        // AskingFromSwift 4
+        #expect(try ledger.log.consumers().map(\.name) == ["feed"])
+        #expect(try ledger.retentionPolicy().longestSeconds == 7_776_000 && ledger.log.erasures().count == 1)
+        try await ledger.close()
+    }
+
     @Test func `D22 G27: the questions of the article about the past are answered as of then`() async throws {
         let ledger = try await Asking.ledger(events: 200)
         // AskingThePast 1

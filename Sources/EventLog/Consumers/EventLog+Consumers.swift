@@ -35,6 +35,7 @@ extension EventLog {
     public func consumer(
         named name: String, from start: ConsumerStart = .start, skipsDropped: Bool = false
     ) throws(EventLogError) -> EventConsumer {
+        guard !board.isClosed else { throw EventLogError(.closed, path: path) }
         let files = ConsumerFiles(ledger: path)
         try files.require(name)
         try files.makeFolder()

@@ -97,7 +97,7 @@ public final class LedgerWriter: Sendable {
         while true {
             switch way.withLock({ $0 }) {
             case .own(let ledger): return try await own(ledger)
-            case .none: throw LedgerError(.closed, path: path, "\(path): it has been closed; open it again")
+            case .none: throw LedgerError.closed(path)
             case .lost(let client): try await change(from: client)
             case .remote(let client):
                 do {

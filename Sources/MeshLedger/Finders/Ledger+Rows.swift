@@ -34,6 +34,7 @@ extension Ledger {
 
     /// Today's store of a view; nil before its first build.
     func builtStore(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore? {
+        guard !isClosed.load(ordering: .acquiring) else { throw .closed(path) }
         let store: ViewStore?
         do throws(StorageError) {
             store = try served.store(definition)

@@ -6,7 +6,7 @@ public struct RowQuery: Sendable {
     /// Rows from this time on, and before this one.
     public var since: Timestamp?
     public var until: Timestamp?
-    /// The name of a channel.
+    /// The name of a channel. Of messages, only what was sent to all on it: a direct message names its channel, but has a thread of its own.
     public var channel: String?
     public var limit: Int
     public var offset: Int

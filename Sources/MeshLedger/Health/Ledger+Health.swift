@@ -17,8 +17,11 @@ extension Ledger {
     public func sizeLimit() throws(LedgerError) -> SizeLimit { try SizeLimit.load(from: path) }
 
     /// Stores a size limit in the ledger, which the process that writes to it applies within seconds.
-    /// - Throws: errors of the disk.
-    public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) { try limit.save(in: path) }
+    /// - Throws: `.readOnly`, `.query` for a limit below 1, and errors of the disk.
+    public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        try limit.save(in: path)
+    }
 
     /// Counts the views towards the log's limit, frees the slots of their dead readers, watches the others, and applies a changed limit.
     func lookAfterSize() {

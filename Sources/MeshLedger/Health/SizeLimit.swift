@@ -31,9 +31,10 @@ public struct SizeLimit: Sendable, Equatable {
     }
 
     /// Replaced in one step, even beside a running writer, which applies it within seconds.
-    /// - Throws: errors of the disk.
+    /// - Throws: `.query` for a limit below 1, and errors of the disk.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
+        guard bytes ?? 1 > 0 else { throw LedgerError(.query, path: path, "a size limit is at least 1 byte; nil is no limit") }
         do {
             guard let bytes else {
                 if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }

@@ -46,6 +46,9 @@ public final class Ledger: Sendable {
     /// Annotations are checked against the present state and written one at a time.
     let annotationGate = AsyncMutex()
     private let control = Mutex<ControlServer?>(nil)
+    private let closing = Mutex<Task<LedgerError?, Never>?>(nil)
+    /// Set when its files are about to be closed.
+    let isClosed = Atomic(false)
     /// Reports what the live sources of this process are doing.
     let sourceReport = Mutex<(@Sendable () -> [UInt8])?>(nil)
     /// The historical views, if this is a ledger as of a point in time.
@@ -286,25 +289,30 @@ public final class Ledger: Sendable {
         }
     }
 
-    /// Flushes the views and closes all files. The ledger cannot be used afterwards.
+    /// Flushes the views and closes all files. The ledger cannot be used afterwards; further calls wait for the first one.
+    ///
+    /// Call it on every path, also after an error: a ledger that is released without it stays locked until the process ends.
     /// - Throws: if the views cannot be flushed; the files are closed in any case.
     public func close() async throws(LedgerError) {
         if let past { return past.close() }
-        let control = control.withLock { control in
-            defer { control = nil }
-            return control
+        let closing = closing.withLock { closing in
+            let task = closing ?? Task { await closeOnce() }
+            closing = task
+            return task
         }
-        await control?.close()
+        if let failure = await closing.value { throw failure }
+    }
+
+    private func closeOnce() async -> LedgerError? {
+        await control.withLock { $0 }?.close()
+        for keeper in [keeper.withLock { $0 }, sizeKeeper.withLock { $0 }] {
+            keeper?.cancel()
+            await keeper?.value
+        }
         let follower = follower.withLock { follower in
             defer { follower = nil }
             return follower
         }
-        let keeper = keeper.withLock { $0 }
-        keeper?.cancel()
-        await keeper?.value
-        let sizeKeeper = sizeKeeper.withLock { $0 }
-        sizeKeeper?.cancel()
-        await sizeKeeper?.value
         follower?.signal.finish()
         await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
@@ -314,9 +322,10 @@ public final class Ledger: Sendable {
         } catch {
             failure = LedgerError(error, path: path)
         }
+        isClosed.store(true, ordering: .releasing)
         served.close()
         await log.close()
-        if let failure { throw failure }
+        return failure
     }
 
     var readOnlyError: LedgerError {

@@ -29,7 +29,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         /// `keys.json` is not valid.
         case keys
         case closed
-        /// The query cannot be answered in this form.
+        /// The query cannot be answered in this form, or a setting cannot have this value.
         case query
         /// The events cannot be erased.
         case notErasable
@@ -67,9 +67,14 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
+    static func closed(_ path: String) -> LedgerError {
+        LedgerError(.closed, path: path, "\(path): it has been closed; open it again")
+    }
+
     package init(_ error: any Error, path: String) {
         switch error {
         case let error as LedgerError: self = error
+        case let error as StorageError where error.code == .closed: self = .closed(path)
         case let error as EventLogError: self.init(error)
         case let error as StorageError: self.init(Self.code(of: error.code), path: error.path, "\(error)", underlying: error)
         case let error where error is ViewFolderError || StorageError.isOfFile(error):

@@ -79,8 +79,11 @@ extension Ledger {
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
     /// Stores the policy in the ledger. A running writer, in any process, applies it within an hour.
-    /// - Throws: errors of the disk.
-    public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) { try policy.save(in: path) }
+    /// - Throws: `.readOnly`, `.query` for an age or a size below 1, and errors of the disk.
+    public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) {
+        guard !isReadOnly else { throw readOnlyError }
+        try policy.save(in: path)
+    }
 
     /// The recipes that built the rows of a view from dropped events, if they are not the view's own.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.

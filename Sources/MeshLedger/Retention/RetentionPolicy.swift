@@ -63,9 +63,13 @@ extension RetentionPolicy {
     }
 
     /// Replaced in one step, even beside a running writer, which reads it the next time.
-    /// - Throws: errors of the disk.
+    /// - Throws: `.query` for an age or a size below 1, and errors of the disk.
     public func save(in ledger: String) throws(LedgerError) {
         let path = Self.path(in: ledger)
+        guard longestSeconds ?? 1 > 0, largestBytes ?? 1 > 0 else {
+            throw LedgerError(
+                .query, path: path, "a retention policy keeps events for at least 1 second, or at least 1 byte of them; nil keeps all")
+        }
         var text = ""
         if let longestSeconds { text += "older-than-seconds \(longestSeconds)\n" }
         if let largestBytes { text += "larger-than-bytes \(largestBytes)\n" }

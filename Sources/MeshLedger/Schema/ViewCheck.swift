@@ -30,6 +30,12 @@ struct ViewCheck {
         if let group = View.cap.group, View.Row.columns.first?.isOf(group) != true {
             throw refusal(name, "its cap counts by a property that is not the first of the key")
         }
+        if let order = View.cap.orderedBy, !View.Row.columns.contains(where: { $0.isOf(order) }) {
+            throw refusal(name, "its cap orders rows by a property that is not one of its columns")
+        }
+        if let fault = View.Row.indexes.lazy.compactMap(\.fault).first ?? View.Row.uniques.lazy.compactMap(\.fault).first {
+            throw refusal(name, fault)
+        }
     }
 
     private func checkVersions(_ name: String, _ versions: [SchemaVersion]) throws(LedgerError) {

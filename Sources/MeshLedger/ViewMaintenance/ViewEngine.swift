@@ -160,7 +160,7 @@ actor ViewEngine {
         await live?.stop()
     }
 
-    var closedError: LedgerError { LedgerError(.closed, path: log.path, "\(log.path): it has been closed; open it again") }
+    var closedError: LedgerError { .closed(log.path) }
 
     // MARK: Activity
 

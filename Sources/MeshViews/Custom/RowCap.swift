@@ -7,7 +7,7 @@ public struct RowCap<Row: StoredRow>: Sendable {
     let most: Int?
     /// The property of the key whose values have separate caps.
     package let group: (any PartialKeyPath<Row> & Sendable)?
-    let orderedBy: (any PartialKeyPath<Row> & Sendable)?
+    package let orderedBy: (any PartialKeyPath<Row> & Sendable)?
     let order: @Sendable (Row) -> UInt64
 
     /// This many rows.

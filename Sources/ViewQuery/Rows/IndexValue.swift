@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A value that can be stored in an index: as big-endian numbers of fixed widths, so that equal values have equal bytes.
 ///
-/// Numbers, Booleans, texts, enumerations of them and optionals of all of these conform.
+/// Numbers, Booleans, texts and optionals of them conform, and enumerations of them that declare it: `enum Kind: UInt8, RowEnum, IndexValue`.
 public protocol IndexValue: Sendable {
     /// In bytes: how wide each of the value's numbers is, 1 to 8.
     static var indexWidths: [Int] { get }

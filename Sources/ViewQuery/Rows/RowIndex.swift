@@ -7,7 +7,8 @@
 /// }
 /// ```
 /// A query uses it if its predicate bounds the first properties, or its order is the index's. After the declared properties an entry has
-/// those of the row's key, so these also bound it.
+/// those of the row's key, so these also bound it. A property of it is a column whose type conforms to `IndexValue`: a ledger whose views declare others is
+/// refused with `LedgerError.schema`.
 public struct RowIndex<Row: QueryRow>: Sendable {
     /// A property and its direction.
     public struct Part: Sendable {
@@ -33,8 +34,20 @@ public struct RowIndex<Row: QueryRow>: Sendable {
     /// An index of mixed order.
     public static func index(_ parts: Part...) -> RowIndex { RowIndex(parts) }
 
-    init(_ parts: [Part]) {
-        precondition((1...4).contains(parts.count), "an index of \(Row.self) has \(parts.count) properties; 1 to 4 are possible")
-        self.parts = parts
+    init(_ parts: [Part]) { self.parts = parts }
+
+    /// Why no entries can be made for it; nil if they can.
+    package var fault: String? {
+        guard (1...4).contains(parts.count) else { return "an index has \(parts.count) properties; 1 to 4 are possible" }
+        for part in parts {
+            guard let column = Row.columns.first(where: { $0.isOf(part.keyPath) }) else {
+                return "an index names a property that is not one of its columns: \(part.keyPath)"
+            }
+            guard column.code != nil else { return "an index names \(column.name), whose type does not conform to IndexValue" }
+        }
+        let columns = parts.compactMap { part in Row.columns.first { $0.isOf(part.keyPath) } }
+        let others = Row.columns.filter { column in column.isKey && !columns.contains { $0.name == column.name } }
+        let length = (columns + others).reduce(0) { $0 + ($1.code?.widths.reduce(0, +) ?? 0) }
+        return length <= 511 ? nil : "an entry of an index has \(length) bytes; at most 511 are possible"
     }
 }

@@ -27,4 +27,7 @@ public struct UniqueRule<Row: QueryRow>: Sendable {
     ) -> UniqueRule {
         UniqueRule(index: RowIndex(properties.map { .ascending($0) }), nilsAreEqual: nilsAreEqual, collision: collision)
     }
+
+    /// Why rows cannot be compared by it; nil if they can.
+    package var fault: String? { index.fault.map { "a unique rule is an index: \($0)" } }
 }
