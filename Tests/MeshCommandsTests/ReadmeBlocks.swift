@@ -36,7 +36,7 @@ struct ReadmeBlocks {
 
     @Test(.timeLimit(.minutes(10))) func `every Swift block of the documents compiles as it stands`() throws {
         let programs = try Document.all().map { Self.programs($0) }
-        #expect(programs.flatMap { $0 }.count == 8 && programs.flatMap { $0 }.flatMap { $0 }.count == 8)
+        #expect(programs.flatMap { $0 }.count == 8 && programs.flatMap { $0 }.flatMap { $0 }.count == 9)
         for files in programs.flatMap({ $0 }) {
             let run = try compile(files)
             #expect(run.status == 0 && !run.text.contains("warning:"), "\(files[0].prefix(80)): \(run.text)")
