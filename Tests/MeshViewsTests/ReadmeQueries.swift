@@ -79,7 +79,8 @@ struct ReadmeQueries {
         }
         consumer.close()
 
-        try await ledger.changeKeys(.addChannels([ChannelKey(name: "Harbour", base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")]))
+        let harbour = try ChannelKey(name: "Harbour", base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        try await ledger.changeKeys(.addChannels([harbour]))
         try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
         if let message = try ledger.messages(RowQuery(limit: 1)).first {
             try await ledger.erase(.packet(id: message.id, from: message.from), reason: "asked for by its author")

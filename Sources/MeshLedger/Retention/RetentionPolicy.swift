@@ -68,7 +68,7 @@ extension RetentionPolicy {
         let path = Self.path(in: ledger)
         guard longestSeconds ?? 1 > 0, largestBytes ?? 1 > 0 else {
             throw LedgerError(
-                .query, path: path, "a retention policy keeps events for at least 1 second, or at least 1 byte of them; nil keeps all")
+                .query, path: path, "a retention policy keeps at least 1 second or 1 byte of events; nil keeps all")
         }
         var text = ""
         if let longestSeconds { text += "older-than-seconds \(longestSeconds)\n" }
