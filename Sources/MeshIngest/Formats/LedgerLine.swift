@@ -32,7 +32,9 @@ public enum LedgerLine {
         } else {
             text.append(contentsOf: "\(header.encoding.rawValue)".utf8)
         }
-        text.append(contentsOf: ",\"masked\":\(header.isMasked),\"erased\":\(header.isErased),\"payload_b64\":\"".utf8)
+        text.append(contentsOf: (header.isMasked ? ",\"masked\":true" : ",\"masked\":false").utf8)
+        text.append(contentsOf: (header.isErased ? ",\"erased\":true" : ",\"erased\":false").utf8)
+        text.append(contentsOf: ",\"payload_b64\":\"".utf8)
         Base64.encode(payload, to: &text)
         text.append(contentsOf: "\"}\n".utf8)
     }

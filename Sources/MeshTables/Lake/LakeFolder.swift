@@ -139,7 +139,7 @@ enum LakeFolder {
         }
     }
 
-    /// The size of a plain file in bytes; nil if there is none.
+    /// The size of a plain file in bytes; nil if it does not exist, or is something else.
     static func size(of path: String) -> Int? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil

@@ -106,7 +106,7 @@ struct SeenPackets: Sendable {
             hasTwin: twin != nil, twin: twin)
     }
 
-    /// The packet that this is a reception of; negative if there is none. Of several that nothing contradicts, it is the one that already has this very
+    /// The packet that this is a reception of; its position is negative if the packet is new. Of several that nothing contradicts, it is the one that already has this very
     /// reception, so that the reception counts once; else the first.
     private func match(_ hearing: Hearing) -> (position: Int64, parent: Int64, twin: UInt64?) {
         var (parent, position) = (Int64(-1), newest(of: hearing.packet))

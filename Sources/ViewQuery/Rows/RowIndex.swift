@@ -39,15 +39,15 @@ public struct RowIndex<Row: QueryRow>: Sendable {
     /// Why no entries can be made for it; nil if they can.
     package var fault: String? {
         guard (1...4).contains(parts.count) else { return "an index has \(parts.count) properties; 1 to 4 are possible" }
+        var columns = Row.columns.filter(\.isKey)
         for part in parts {
             guard let column = Row.columns.first(where: { $0.isOf(part.keyPath) }) else {
                 return "an index names a property that is not one of its columns: \(part.keyPath)"
             }
             guard column.code != nil else { return "an index names \(column.name), whose type does not conform to IndexValue" }
+            if !columns.contains(where: { $0.name == column.name }) { columns.append(column) }
         }
-        let columns = parts.compactMap { part in Row.columns.first { $0.isOf(part.keyPath) } }
-        let others = Row.columns.filter { column in column.isKey && !columns.contains { $0.name == column.name } }
-        let length = (columns + others).reduce(0) { $0 + ($1.code?.widths.reduce(0, +) ?? 0) }
+        let length = columns.reduce(0) { $0 + ($1.code?.widths.reduce(0, +) ?? 0) }
         return length <= 511 ? nil : "an entry of an index has \(length) bytes; at most 511 are possible"
     }
 }

@@ -27,7 +27,7 @@ struct FullLedgerTests {
         }
     }
 
-    @Test func `a disk that is nearly full for a while is told once, and that there is space again once`() async throws {
+    @Test func `a disk that is nearly full for a while is reported once, and so is its end`() async throws {
         let sink = NearlyFullSink()
         let notices = Mutex<[String]>([])
         let log = PatientSink(sink, pauses: 0.001...0.01, quietSeconds: 0.5) { notice in
