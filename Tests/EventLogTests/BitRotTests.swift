@@ -18,6 +18,6 @@ enum DamageLab {
     static func run(_ tool: String, _ arguments: String...) throws -> FinishedProcess {
         try FinishedProcess(
             PackageRoot.url.appendingPathComponent("Tools/proofs/\(tool)"), arguments,
-            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
+            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path])
     }
 }

@@ -25,7 +25,7 @@ struct ReadmeBlocks {
             try Data(text.utf8).write(to: url)
             return url.path
         }
-        let built = try BuiltProgram.url().deletingLastPathComponent()
+        let built = try BuiltProgram.url("meshledger").deletingLastPathComponent()
         let searched = try ([built.appendingPathComponent("Modules").path] + PackageRoot.moduleMaps(of: built)).flatMap {
             ["-I", $0]
         }

@@ -31,8 +31,8 @@ struct ReadmeCommands {
             let run = try FinishedProcess(
                 script, arguments,
                 adding: [
-                    "MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path,
-                    "MESHLEDGER_QUERYLAB": try BuiltProgram.url("querylab").path,
+                    "MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path,
+                    "MESHLEDGER_QUERYLAB": try BuiltProgram.tested("querylab").path,
                     "MESHLEDGER_PROGRAM": try BuiltProgram.url().path, "MESHLEDGER_LAKE_PYTHON": LakePython.path ?? "",
                 ],
                 in: PackageRoot.url)

@@ -15,9 +15,7 @@ struct Tool {
         }
     }
 
-    /// Where the build has put it: beside the tests.
-    static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appendingPathComponent("meshledger")
+    static let program = (try? BuiltProgram.url()) ?? URL(fileURLWithPath: "meshledger")  // else `isBuilt` says so
     static var isBuilt: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
 
     /// When simulated traffic begins, unless a test says otherwise.

@@ -1,9 +1,10 @@
 """Runs a command on a pseudo-terminal of its own and types an answer when it asks: on_terminal.py ANSWER COMMAND..."""
 
-import os, pty, sys
+import os, pty, signal, sys
 answer, arguments = sys.argv[1].encode().decode("unicode_escape").encode(), sys.argv[2:]
 child, terminal = pty.fork()
 if child == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who is started in the background of a script ignores it
     os.execv(arguments[0], arguments)
 output, sent = b"", False
 while True:

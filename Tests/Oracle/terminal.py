@@ -3,7 +3,7 @@
 When the text UNTIL has been shown, it presses Control-C; empty for never. It ends with the command's status.
 """
 
-import fcntl, os, pty, struct, sys, termios
+import fcntl, os, pty, signal, struct, sys, termios
 
 columns, lines, until = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].encode()
 go, ready = os.pipe()
@@ -11,6 +11,7 @@ child, terminal = pty.fork()
 if child == 0:
     os.close(ready)
     os.read(go, 1)  # the terminal has its size
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who is started in the background of a script ignores it
     os.execv(sys.argv[4], sys.argv[4:])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 os.write(ready, b"1")

@@ -48,28 +48,32 @@ actor ViewEngine {
         baselines = ViewBaselines(log: log)
     }
 
-    /// Folds the part of the log that the views lack. Called for every commit of the log.
+    /// Folds the part of the log that the views lack. Called for every commit of the log. A view that is slow to commit does not delay the others.
     func follow() async {
         guard !activity.isClosed else { return }
         do {
-            try await foldLive(nil)
+            try await foldLive(nil, waits: false)
             failures.last = nil
         } catch {
-            failures = (failures.count + 1, "\(error)")
-            // Retried with the next commit; callers that need current views get the error from `catchUp` and `flush`.
-            logger.notice("the views cannot follow the log: \(error)")
+            // Noted; retried with the next commit. Callers that need current views get the error from `catchUp` and `flush`.
         }
     }
 
+    func noteFailure(_ error: any Error) {
+        failures = (failures.count + 1, "\(error)")
+        logger.notice("the views cannot follow the log: \(error)")
+    }
+
     /// A fold that ended because a rebuilt view took over continues with that one.
-    func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+    /// - Parameter waits: whether every view has folded the log on return.
+    func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?, waits: Bool = true) async throws {
         while let pipeline = live {
             do {
                 if await pipeline.hasFailed {
                     try await beginAgain(pipeline)
                     continue
                 }
-                return try await fold(pipeline, liveMembers, through: log.head.rawValue, progress: progress)
+                return try await fold(pipeline, liveMembers, through: log.head.rawValue, waits: waits, progress: progress)
             } catch {
                 if live === pipeline { throw error }
             }
@@ -80,8 +84,14 @@ actor ViewEngine {
     func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
         await failed.stop()
         guard let stage, live === failed else { return }
-        let fresh = try await pipeline(liveMembers, stage)
-        await record(fresh)
+        let fresh: FoldPipeline<MeshStage>
+        do {
+            fresh = try await pipeline(liveMembers, stage)
+        } catch {
+            noteFailure(error)
+            throw error
+        }
+        await observe(fresh)
         // Meanwhile another call may have started over, or a rebuilt view may have taken over.
         if live === failed { live = fresh }
     }
