@@ -8,7 +8,7 @@ struct KilledProcesses {
     private func tool(_ name: String, _ arguments: String...) throws -> FinishedProcess {
         try FinishedProcess(
             PackageRoot.url.appendingPathComponent("Tools/proofs/\(name)"), arguments,
-            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.url("damagelab").path])
+            adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path])
     }
 
     @Test(.timeLimit(.minutes(15)))
@@ -26,7 +26,7 @@ struct KilledProcesses {
         let path = folder.path + "/mesh.ledger"
         try await Ledger.create(at: path).close()
         for id in 1...8 {
-            let run = try FinishedProcess(BuiltProgram.url("damagelab"), ["message-child", "path=\(path)", "id=\(id)"])
+            let run = try FinishedProcess(BuiltProgram.tested("damagelab"), ["message-child", "path=\(path)", "id=\(id)"])
             #expect(run.status == SIGKILL && run.text == "acknowledged \(id)\n", "\(run.status) \(run.text)")
             guard id % 2 == 0 else { continue }
             let ledger = try await Ledger.open(at: path)
@@ -41,7 +41,7 @@ struct KilledProcesses {
     func `M25: a rebuild and a custom step are killed at every batch and go on; readers see the whole old or the whole new view`(
         work: String
     ) throws {
-        let run = try FinishedProcess(BuiltProgram.url("damagelab"), ["rebuild-kills", "work=\(work)"])
+        let run = try FinishedProcess(BuiltProgram.tested("damagelab"), ["rebuild-kills", "work=\(work)"])
         #expect(run.status == 0, "\(run.text)")
         #expect(run.text.contains("killed"), "\(run.text)")
     }

@@ -90,6 +90,14 @@ struct SlowProjectors {
         #expect(await pipeline.reached == 1_000)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `thousands of short batches are folded one after the other`() async throws {
+        let pipeline = try await FoldPipeline(stage: EndlessStage(), folders: [slow, quick], batchSize: 1)
+        for target in stride(from: UInt64(2_500), through: 20_000, by: 2_500) {
+            try await pipeline.fold(through: target, waits: target % 5_000 == 0)
+        }
+        #expect(slow.folded.withLock { $0 } == 20_000 && quick.folded.withLock { $0 } == 20_000)
+    }
+
     @Test(.timeLimit(.minutes(1))) func `a failure that nobody waits for is noted, and ends the pipeline`() async throws {
         let pipeline = try await pipeline()
         let failures = Mutex(0)

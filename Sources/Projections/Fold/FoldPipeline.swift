@@ -203,7 +203,8 @@ package actor FoldPipeline<Stage: FoldStage> {
                 fail(error)
                 throw error
             }
-            stage.recycle(behind.removeFirst().batch)  // of two batches, every projector ends the earlier one first
+            behind.removeAll { $0.batch.events == batch.events }
+            stage.recycle(batch)
         }
         behind.append(BatchBehind(batch: batch, tasks: tasks, whole: whole))
     }
