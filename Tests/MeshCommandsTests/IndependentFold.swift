@@ -42,7 +42,8 @@ struct IndependentFold {
         let run = try FinishedProcess(
             PackageRoot.url.appendingPathComponent("Tools/proofs/folds"), ["count=4", "seed=\(seed)"],
             adding: [
-                "MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path, "MESHLEDGER_PROGRAM": try BuiltProgram.url().path,
+                "MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path,
+                "MESHLEDGER_PROGRAM": try BuiltProgram.url().path,
             ])
         #expect(run.status == 0 && run.text.contains("0 histories differ"), "Tools/prove folds count=4 seed=\(seed): \(run.text)")
     }
