@@ -58,4 +58,25 @@ struct CalendarSpans {
             chart.status == 0 && chart.output.contains("2025-10-01 00:00") && chart.output.contains("2025-11-01 00:00 UTC"),
             "\(chart)")
     }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built command"))
+    func `the hour that a clock shows twice at the end of summer time is two hours`() throws {
+        let tool = try Tool(
+            holding: (0..<10).map { Line.text("number \($0)", from: UInt32($0) + 1, time: 1_761_429_600 + $0 * 1_800) })
+        let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
+        let starter = ["/usr/bin/env", "python3", script, "100", "50", "", Tool.program.path]
+        let environment = ["TZ": "Europe/Berlin", "NO_COLOR": "1", "TERM": "xterm", "PAGER": "cat"]
+        for grouping in [["--bucket", "1h"], ["--count-by", "hour"]] {
+            let outcome = try tool.start(["messages"] + grouping, environment: environment, by: starter).wait()
+            let rows = outcome.lines.dropFirst().map { $0.split(separator: " ").map(String.init) }
+            #expect(
+                rows.map { $0[0].suffix(14) } == [
+                    "00:00:00+02:00", "01:00:00+02:00", "02:00:00+02:00", "02:00:00+01:00", "03:00:00+01:00",
+                ], "\(outcome)")
+            #expect(rows.allSatisfy { $0[1] == "2" }, "\(outcome)")
+        }
+        let chart = try tool.start(["messages", "--bucket", "30m", "--chart"], environment: environment, by: starter).wait()
+        #expect(
+            chart.lines[1].contains("1 ┤") && chart.lines.last?.contains("04:00") == true, "no span has more than one: \(chart)")
+    }
 }

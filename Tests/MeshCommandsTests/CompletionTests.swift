@@ -95,4 +95,15 @@ struct CompletionTests {
             "---completion", "packets", "list", "--", "--node", "4", "0", "meshledger", "packets", "list", "--node", "")
         #expect(asked.status == 0 && asked.errors.isEmpty && asked.output.allSatisfy(\.isWhitespace), "\(asked)")
     }
+
+    @Test func `it completes metrics, the names that tables have for columns, and what help is asked about`() throws {
+        let tool = try Tool(holding: [Line.node(0x11, long: "Rover", short: "RV")])
+        #expect(try offers("meshledger telemetry --mean battery", in: tool) == ["battery_level"])
+        #expect(try offers("meshledger telemetry --kind device --sort battery", in: tool) == ["battery_level"])
+        #expect(try offers("meshledger telemetry --where node=1 --where battery", in: tool) == ["battery_level="])
+        #expect(try offers("meshledger nodes --columns node,na", in: tool) == ["node,name"])
+        #expect(try offers("meshledger nodes --columns util", in: tool) == ["util"])
+        #expect(try offers("meshledger help pos", in: tool) == ["positions"])
+        #expect(try offers("meshledger help links nei", in: tool) == ["neighbors"])
+    }
 }

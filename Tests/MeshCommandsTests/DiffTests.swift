@@ -84,4 +84,29 @@ struct DiffTests {
         }
         #expect(try tool.run("diff", tool.ledger, tool.folder.path + "/none.ledger").status == 66)
     }
+
+    @Test func `rows that differ have the columns, names and units of the lists`() throws {
+        let tool = try pair().one
+        for (view, list, key) in [
+            ("nodes", "nodes", "node"), ("positions", "positions", "node"), ("telemetry", "telemetry", "node"),
+            ("messages", "messages", "time"),
+        ] {
+            let found = try rows(tool, ["diff", "--as-of", "20", "--as-of", "600", "--view", view, "--rows"])
+            let listed = try rows(tool, [list, "--as-of", "600"])
+            let known = Set(try #require(listed.first).keys)
+            for row in found {
+                let columns = try #require(row["columns"] as? [String: Row])
+                #expect(known.isSuperset(of: columns.keys), "\(view): \(columns.keys)")
+                let names = try #require(row["key"] as? Row)
+                let same = listed.filter { listed in names.allSatisfy { "\(listed[$0.key] ?? "")" == "\($0.value)" } }
+                #expect(names[key] != nil && !same.isEmpty, "\(view): \(names)")
+                guard same.count == 1, let same = same.first else { continue }
+                for (name, sides) in columns {
+                    let (after, listed) = (sides["after"] as? NSObject, same[name] as? NSObject)
+                    #expect(after == listed, "\(view) \(name)")
+                }
+            }
+            #expect(!found.isEmpty)
+        }
+    }
 }

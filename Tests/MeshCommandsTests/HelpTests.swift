@@ -108,4 +108,12 @@ extension CommandTree {
     fileprivate static func paths(of tree: CommandTree, _ path: [String]) -> [[String]] {
         [path] + tree.shown.filter { $0.commandName != "help" }.flatMap { paths(of: $0, path + [$0.commandName]) }
     }
+
+    @Test func `help says what a window of time leaves out, and what it does not count`() throws {
+        func help(_ command: String) throws -> String {
+            try Tool().run("help", command).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        #expect(try help("gateways").contains("what they count is of all times. Only --alone"))
+        #expect(try help("packets").contains("only the time of the import is known are in no such window"))
+    }
 }

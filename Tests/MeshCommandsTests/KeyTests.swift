@@ -31,7 +31,7 @@ struct KeyTests {
         let before = try unreadable()
         let refused = try tool.onTerminal(answer: "no\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
         #expect(
-            refused.status != 0 && refused.text.contains("it opens none of \(before) unreadable packets"), "\(refused.text)")
+            refused.status == 2 && refused.text.contains("it opens none of \(before) unreadable packets"), "\(refused.text)")
         #expect(refused.text.contains("the key is not kept"), "\(refused.text)")
         #expect(try !tool.run("keys").output.contains("Elsewhere"))
         let kept = try tool.onTerminal(answer: "yes\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
@@ -126,5 +126,17 @@ struct KeyTests {
         #expect(!rows.output.contains(Self.psk))
         #expect(try tool.run("keys", "remove", "--private-key", "--node", "!11").status == 0)
         #expect(try !tool.run("keys", "list").output.contains("!00000011"))
+    }
+
+    @Test func `a key has 1, 16 or 32 bytes, and its fingerprint 16 digits`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let refused = try tool.run("keys", "add", "Bad", "--psk", "AAEC")
+        #expect(refused.status == 64 && refused.errors.contains("1, 16 or 32 bytes, and this one 3"), "\(refused)")
+        for number in [2, 46] as [UInt8] {
+            try tool.run("keys", "add", "Key\(number)", "--psk", Data([number]).base64EncodedString())
+        }
+        let prints = try tool.run("keys", "list", "--format", "jsonl").objects.compactMap { $0["key_fingerprint"] as? String }
+        #expect(prints.contains { $0.hasPrefix("0") } && prints.allSatisfy { $0.count == 16 }, "\(prints)")
     }
 }

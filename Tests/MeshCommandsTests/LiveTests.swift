@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import TestKit
 import Testing
@@ -88,13 +89,29 @@ struct LiveTests {
         #expect(try running.wait().output == list.output)
     }
 
-    @Test func `with --since it begins with what has come in since, and ends after --limit`() throws {
-        let tool = try Tool(holding: (1...9).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0 * 60) })
+    @Test(arguments: ["events", "packets"]) func `with --since it begins with what has come in since, and ends after --limit`(
+        list: String
+    ) throws {
+        func lines(_ numbers: ClosedRange<Int>) -> [String] {
+            numbers.map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0 * 61) }
+        }
+        let tool = try Tool(holding: lines(1...3))
+        usleep(20_000)
+        let since = ISO8601.text(microseconds: Timestamp.now.microseconds)
+        usleep(20_000)
+        try tool.run("import", tool.write(lines(4...9), to: "later.jsonl"))
         let outcome = try tool.run(
-            "events", "--follow", "--since", "2025-10-09T08:57:00Z", "--limit", "3", "--format", "csv", "--columns",
-            "time,content")
+            list, "--follow", "--since", since, "--limit", "3", "--format", "csv", "--columns", "time,content")
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.lines.dropFirst().map { $0.suffix(8) } == ["number 4", "number 5", "number 6"], "\(outcome)")
+    }
+
+    @Test func `two packets with one sender and id are two, as in the list`() throws {
+        let tool = try Tool(holding: ["one", "one", "two"].map { Line.text($0, from: 7) })
+        #expect(try tool.run("packets", "--format", "jsonl").objects.map { $0["has_conflict"] as? Bool } == [true, true])
+        let followed = try tool.run(
+            "packets", "--follow", "--since", "1d", "--limit", "2", "--format", "csv", "--columns", "content")
+        #expect(followed.lines.dropFirst() == ["one", "two"], "\(followed)")
     }
 
     @Test(arguments: [["--sort", "time"], ["--until", "now"], ["--as-of", "1"], ["--count-by", "port"], ["--offset", "1"]])

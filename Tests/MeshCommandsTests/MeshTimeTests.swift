@@ -136,7 +136,7 @@ struct MeshTimeTests {
         for columns in ["port", "channel,port", "node"] {
             let (index, packets) = (
                 try tool.run("packets", "--count-by", columns, "--format", "csv"),
-                try tool.run("packets", "--count-by", columns, "--since", "2000-01-01", "--format", "csv")
+                try tool.run("packets", "--count-by", columns, "--by", "arrival", "--since", "2000-01-01", "--format", "csv")
             )
             #expect(index.output == packets.output && index.lines.count > 2)
         }
@@ -159,5 +159,58 @@ struct MeshTimeTests {
         #expect(try rows(tool, "packets --bucket 1h --mean receptions").allSatisfy { $0["mean_receptions"] is Double })
         #expect(try tool.run("events", "--sort", "colour").status == 64)
         #expect(try tool.run("events").lines.count == 51)
+    }
+
+    /// A text in MQTT's JSON form; its time is unknown where it is 0.
+    private func line(_ id: Int, from sender: UInt32, by gateway: String, at time: Int) -> String {
+        #"{"channel":0,"from":\#(sender),"id":\#(id),"payload":{"text":"text \#(id)"},"rssi":-60,"sender":"\#(gateway)","snr":5.5,"#
+            + #""timestamp":\#(time),"to":4294967295,"type":"text"}"#
+    }
+
+    @Test func `a packet that two gateways heard is not one's alone, whatever lies between its receptions in the log`() throws {
+        let tool = try Tool(holding: [
+            line(1, from: 17, by: "!bbbbbbbb", at: 1_760_000_000), line(2, from: 18, by: "!bbbbbbbb", at: 1_740_000_000),
+            line(1, from: 17, by: "!cccccccc", at: 1_760_000_001), line(3, from: 19, by: "!dddddddd", at: 0),
+        ])
+        for window in ["--since 2025-10-01", "--since 2025-10-01 --until 2025-11-01"] {
+            let shares = try rows(tool, "gateways --alone \(window)")
+            #expect(texts(shares, "gateway").sorted() == ["!bbbbbbbb", "!cccccccc"], "\(shares)")
+            #expect(numbers(shares, "packets") == [1, 1] && numbers(shares, "alone") == [0, 0], "\(shares)")
+        }
+        let all = try tool.run("gateways", "--alone")
+        #expect(all.lines.first { $0.hasPrefix("!dddddddd") }?.contains("imported ") == true, "\(all)")
+        #expect(all.lines.first { $0.hasPrefix("!bbbbbbbb") }?.contains("2025-10-09T") == true, "\(all)")
+    }
+
+    @Test func `what has no time of the mesh is in no window of it, and in no day`() throws {
+        let tool = try Tool(holding: [
+            line(1, from: 17, by: "!bbbbbbbb", at: 1_760_000_000), line(2, from: 18, by: "!bbbbbbbb", at: 0),
+            line(3, from: 19, by: "!bbbbbbbb", at: 0),
+        ])
+        for list in ["packets", "events", "messages", "nodes", "gateways --nodes"] {
+            #expect(try rows(tool, "\(list) --since 1d").isEmpty, "\(list)")
+            #expect(try rows(tool, "\(list) --since 2025-10-01").count == 1, "\(list)")
+            #expect(try rows(tool, "\(list) --since 2025-10-01 --limit 1").count == 1, "\(list)")
+            #expect(try rows(tool, "\(list) --since 2025-10-01 --limit 1 --offset 1").isEmpty, "\(list)")
+            #expect(try rows(tool, list).count == 3, "\(list)")
+        }
+        for list in ["packets", "events", "messages"] {
+            #expect(numbers(try rows(tool, "\(list) --since 2025 --count-by channel"), "count") == [1], "\(list)")
+            let days = try rows(tool, "\(list) --count-by day")
+            #expect(numbers(days, "count") == [1, 2] && days.last?["day"] is NSNull, "\(days)")
+            #expect(try tool.run(list, "--bucket", "1h").lines.last?.hasPrefix("imported ") == true, "\(list)")
+        }
+        #expect(try rows(tool, "packets --since 1d --by arrival").count == 3)
+        #expect(try rows(tool, "gateways --alone --since 1d").isEmpty)
+    }
+
+    @Test func `the receptions of a packet have the time of the mesh`() throws {
+        let tool = try Tool(holding: [
+            line(1, from: 17, by: "!bbbbbbbb", at: 1_760_000_000), line(2, from: 18, by: "!bbbbbbbb", at: 0),
+        ])
+        let known = try tool.run("packets", "receptions", "1")
+        #expect(known.lines[0].contains(" time ") && known.lines[1].contains("2025-10-09T08:53:20Z"), "\(known)")
+        #expect(try tool.run("packets", "receptions", "2").lines[1].contains("imported "))
+        #expect(try rows(tool, "packets receptions 2").first?["time_source"] as? String == "import")
     }
 }

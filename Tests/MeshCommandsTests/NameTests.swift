@@ -167,4 +167,59 @@ struct FirstContact {
         let time = try #require((last.first?["time"] as? String).flatMap { TimeArgument($0) })
         #expect(Int(time.time.seconds) > before - 3_600)
     }
+
+    @Test func `names and ids may end as a line of CSV does`() throws {
+        let tool = try Tool(holding: [Line.node(0x11, long: "Rover", short: "RV"), Line.text("hi", from: 0x11)])
+        for node in ["!00000011\r", "Rover\r", " Rover ", "17\n"] {
+            #expect(try tool.run("messages", "--node", node, "--format", "jsonl").objects.count == 1, "\(node)")
+        }
+        let id = try #require(try tool.run("messages", "--format", "csv", "--columns", "id").output.split(separator: "\n").last)
+        #expect(id.utf8.last == UInt8(ascii: "\r"))
+        #expect(try tool.run("packets", "receptions", String(id), "--format", "jsonl").objects.count == 1)
+        #expect(try tool.run("packets", "--port", "TEXT_MESSAGE_APP\r", "--format", "jsonl").objects.count == 1)
+    }
+
+    @Test func `an answer about a node of which nothing was heard says so, whatever is asked`() throws {
+        let tool = try Tool(holding: [Line.node(0x3333_3333, long: "Rover", short: "RV"), Line.text("hi", from: 0x3333_3333)])
+        for arguments in [
+            "packets --node", "events --gateway", "messages --node", "positions --node", "positions --latest --node",
+            "telemetry --node", "links --hearer", "links neighbors", "links traceroutes --through", "gateways --by",
+            "nodes --node", "nodes history --node", "nodes timeline", "positions track --node", "waypoints --node",
+            "telemetry sensors --node", "packets --count-by port --node", "packets --bucket 1h --chart --node",
+        ] {
+            let asked = arguments.split(separator: " ").map(String.init)
+            for format in [["--format", "json"], []] where format.isEmpty || !asked.contains("--chart") {
+                let refused = try tool.start(asked + ["!deadbeef"] + format).wait()
+                #expect(refused.status == 66, "\(arguments): \(refused)")
+                #expect(refused.errors.contains("the node !deadbeef was never heard"), "\(arguments): \(refused)")
+            }
+            let known = try tool.start(asked + ["Rover"]).wait()
+            #expect(known.status == 0, "\(arguments): \(known)")
+        }
+        #expect(try tool.run("packets", "--gateway", "!0000abcd", "--port", "ADMIN_APP").status == 0, "a gateway is mentioned")
+        #expect(try tool.run("messages", "--node", "33333333", "--format", "jsonl").objects.count == 1, "an id without its sign")
+    }
+
+    @Test func `of names that differ only in case, the one that is spelt so is meant`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "R1"), Line.node(0x22, long: "rover", short: "R2"),
+            Line.text("hi", from: 0x11), Line.text("ho", from: 0x22),
+        ])
+        for (name, text) in [("Rover", "hi"), ("rover", "ho")] {
+            let found = try tool.run("messages", "--node", name, "--format", "jsonl").objects
+            #expect(found.map { $0["text"] as? String } == [text], "\(found)")
+        }
+        #expect(try tool.run("messages", "--node", "ROVER").status == 64)
+    }
+
+    @Test func `a column or command that is misspelt gets the one that is meant`() throws {
+        let tool = try Tool(holding: [Line.text("hi", from: 0x11)])
+        for (arguments, meant) in [
+            (["nodez"], "nodes"), (["nodes", "hardwear"], "hardware"), (["nodes", "--where", "batery=3"], "battery"),
+            (["nodes", "--columns", "nam"], "name"), (["telemetry", "--where", "battery < 20"], "battery_level"),
+        ] {
+            let refused = try tool.start(arguments).wait()
+            #expect(refused.status == 64 && refused.errors.contains("did you mean \(meant)?"), "\(refused)")
+        }
+    }
 }

@@ -44,4 +44,22 @@ struct PlainRefusals {
         let endless = try tool.run("verify", "--checkpoint", "/dev/zero")
         #expect(endless.status == 65 && endless.errors.contains("/dev/zero is no note"), "\(endless)")
     }
+
+    @Test func `a page without rows says what there is`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1), Line.text("two", from: 2)])
+        for list in ["nodes", "messages", "packets", "events"] {
+            #expect(try tool.run(list, "--limit", "0").errors.contains("--limit 0 shows no rows"), "\(list)")
+            let beyond = try tool.run(list, "--offset", "100")
+            #expect(beyond.status == 0 && beyond.errors.contains("--offset 100 is beyond the last of 2"), "\(list): \(beyond)")
+        }
+    }
+
+    @Test func `an empty name of a ledger is no ledger, and a past without events is not an empty ledger`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1)])
+        let unnamed = try tool.run("nodes", "--ledger", "")
+        #expect(unnamed.status == 64 && unnamed.errors.contains("--ledger names no folder"), "\(unnamed)")
+        let past = try tool.run("packets", "show", "1", "--as-of", "2025-01-01")
+        #expect(past.status == 66 && past.errors.contains("there is no event 1; nothing had been heard by then"), "\(past)")
+        #expect(try tool.run("nodes", "--as-of", "2025-11-01").errors.contains("2025-11-01T00:00:00Z: event 1\n"))
+    }
 }

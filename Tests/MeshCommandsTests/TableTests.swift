@@ -1,3 +1,4 @@
+import MeshTables
 import Testing
 
 @testable import MeshCommands
@@ -48,9 +49,29 @@ struct TableTests {
     }
 
     @Test func `control characters are shown, not obeyed`() {
-        #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\u{a}")
+        #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\n")
         #expect(DisplayWidth.safe("\u{202e}evil") == "\\u{202e}evil")
         #expect(DisplayWidth.safe("gate\u{200b}way\u{feff}") == "gate\\u{200b}way\\u{feff}")
         #expect(DisplayWidth.safe("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
+    }
+
+    @Test func `NaN and nothing come last in either order`() {
+        let cells: [CellValue] = [.float(3.3), .float(.nan), .null, .float(3), .double(.nan), .float(4)]
+        for reverse in [false, true] {
+            let sorted = cells.sorted { $0.precedes($1, reverse: reverse) }.map(\.plain)
+            #expect(sorted.prefix(3) == (reverse ? ["4.0", "3.3", "3.0"] : ["3.0", "3.3", "4.0"]), "\(sorted)")
+            #expect(sorted.last == CellValue.null.plain)
+        }
+    }
+
+    @Test func `a narrow table leaves out a latitude with its longitude, and what matters last`() {
+        let row = ["!19025c00", "48.12345", "11.56789", "TEXT_MESSAGE_APP"]
+        for width in 10...60 {
+            let layout = TableLayout(
+                headings: ["node", "latitude", "longitude", "port"], rows: [row], isNumeric: [false, true, true, false],
+                canCut: [false, false, false, false], isMain: [false, false, false, true], pairs: [(1, 2)], width: width)
+            let line = layout.line(row)
+            #expect(line.contains(row[1]) == line.contains(row[2]) && (width < 27 || line.contains(row[3])), "\(line)")
+        }
     }
 }

@@ -169,4 +169,25 @@ struct TerminalTests {
         let lines = outcome.lines.filter { $0 != "^C" }  // which a terminal shows if the command has not ended before
         #expect(outcome.status == 0 && lines.count == 2 && lines[1].hasSuffix("first"), "\(outcome)")
     }
+
+    @Test func `at 80 columns ports are whole, and a latitude has its longitude`() throws {
+        let tool = try Tool(holding: [
+            Line.node(1, long: "A node with a long name", short: "long"), Line.text("hello", from: 1),
+            Line.position(1, latitudeE7: 525_000_000, longitudeE7: 134_000_000),
+        ])
+        for list in ["packets", "events"] {
+            let lines = try shown(tool, list, columns: 80).lines
+            #expect(lines[0].contains("sequence ") && !lines[0].contains("first sequence"), "\(lines)")
+            #expect(lines.contains { $0.contains("TEXT_MESSAGE_APP") } && !lines.contains { $0.contains("…") }, "\(lines)")
+        }
+        for columns in 40...120 {
+            for list in ["nodes", "positions"] where columns % 10 == 0 {
+                let head = try shown(tool, list, columns: columns).lines[0]
+                #expect(head.contains("latitude") == head.contains("longitude"), "\(columns): \(head)")
+            }
+        }
+        let line = try tool.run("nodes", "--format", "csv", "--columns", "node").lines[1]
+        let heads = try shown(tool, "links", "neighbors", String(line), columns: 60).output
+        #expect(heads.isEmpty || heads.contains("it hears node dB"), "\(heads)")
+    }
 }

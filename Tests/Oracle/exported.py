@@ -163,7 +163,7 @@ def title(row):
 
 
 def channels(row, _):
-    return {"channel": title(row), "readable": row["is_readable"], "key_fingerprint": f"{row['key_fingerprint']:x}" if row["key_fingerprint"] else None,
+    return {"channel": title(row), "readable": row["is_readable"], "key_fingerprint": f"{row['key_fingerprint']:016x}" if row["key_fingerprint"] else None,
             **taken(row, "hash", "packets", "receptions", "first_heard", "last_heard", "is_time_of_import", "first_sequence", "last_sequence")}
 
 

@@ -11,32 +11,40 @@ struct GatewayShare {
     /// The nodes whose packets it alone passed on.
     var nodes: Set<UInt32> = []
     var last: Timestamp?
+    /// Whether that is only the time of an import.
+    private var isTimeOfImport = false
 
-    /// The shares of the packets heard within the query's times, found in one walk over them; the gateway with the most packets that others missed comes first.
+    init(gateway: UInt32) { self.gateway = gateway }
+
+    /// The shares of the packets that were first heard within the query's times; the gateway with the most packets that others missed comes first.
     static func all(_ query: RowQuery, in ledger: Ledger) throws -> [GatewayShare] {
         var shares: [UInt32: GatewayShare] = [:]
-        func isWanted(_ time: Timestamp) -> Bool {
-            query.since.map { $0 <= time } ?? true && query.until.map { time < $0 } ?? true
-        }
-        for run in try ledger.runs(heardFrom: query.since, before: query.until).reversed() {
-            try ledger.forEachPacket(in: run) { packet in
-                let heard = packet.receptions.filter { $0.gateway != 0 && isWanted($0.heard) }
-                let gateways = Set(heard.map(\.gateway))
-                for gateway in gateways {
-                    var share = shares[gateway] ?? GatewayShare(gateway: gateway)
-                    share.packets += 1
-                    if gateways.count == 1 {
-                        share.alone += 1
-                        share.nodes.insert(packet.from)
-                    }
-                    let time = heard.filter { $0.gateway == gateway }.map(\.heard).max()
-                    share.last = [share.last, time].compactMap(\.self).max()
-                    shares[gateway] = share
+        let order = EventOrder(since: query.since, until: query.until)
+        try ledger.forEachPacket(order) { packet in
+            guard !query.hasTimes || !packet.isTimeOfImport else { return true }
+            let heard = Dictionary(grouping: packet.receptions.filter { $0.gateway != 0 }, by: \.gateway)
+            for (gateway, receptions) in heard {
+                var share = shares[gateway] ?? GatewayShare(gateway: gateway)
+                share.packets += 1
+                if heard.count == 1 {
+                    share.alone += 1
+                    share.nodes.insert(packet.from)
                 }
-                return true
+                for reception in receptions { share.note(reception) }
+                shares[gateway] = share
             }
+            return true
         }
         return shares.values.sorted { ($1.alone, $1.packets, $0.gateway) < ($0.alone, $0.packets, $1.gateway) }
+    }
+
+    /// A time of the mesh is later than any of which only the import is known.
+    private mutating func note(_ reception: PacketReception) {
+        let isOfImport = reception.heardSource == .imported
+        guard let last else { return (self.last, isTimeOfImport) = (reception.heard, isOfImport) }
+        if isOfImport == isTimeOfImport ? last < reception.heard : isTimeOfImport {
+            (self.last, isTimeOfImport) = (reception.heard, isOfImport)
+        }
     }
 
     static func columns(in ledger: Ledger) throws -> [Column<GatewayShare>] {
@@ -48,7 +56,9 @@ struct GatewayShare {
             Column("alone", heading: "only it") { .unsigned($0.alone) },
             Column("share", heading: "share", unit: "%", shown: { CellValue.double($0.share).rounded(1) }) { .double($0.share) },
             Column("nodes", heading: "from nodes") { .unsigned(UInt64($0.nodes.count)) },
-            Column("time", heading: "last heard") { row in row.last.map { .second($0.seconds) } ?? .null },
+            Column("time", heading: "last heard", isOfImport: \.isTimeOfImport) { row in
+                row.last.map { .second($0.seconds) } ?? .null
+            },
         ]
     }
 

@@ -30,12 +30,12 @@ struct Neighbor {
         [
             Column("neighbor") { .text(NodeID.text($0.node)) },
             Column("name", canCut: true) { .optional(names[$0.node]) },
-            Column("hears_snr", heading: "hears it at", unit: "dB") { .float($0.hears?.snr) },
-            Column("hears_time", heading: "last") { .time($0.hears?.time ?? 0) },
-            Column("hears_count", heading: "times") { .unsigned($0.hears?.count ?? 0) },
-            Column("heard_snr", heading: "is heard at", unit: "dB") { .float($0.isHeard?.snr) },
-            Column("heard_time", heading: "last") { .time($0.isHeard?.time ?? 0) },
-            Column("heard_count", heading: "times") { .unsigned($0.isHeard?.count ?? 0) },
+            Column("hears_snr", heading: "node hears it", unit: "dB") { .float($0.hears?.snr) },
+            Column("hears_time", heading: "last", isMinor: true) { .time($0.hears?.time ?? 0) },
+            Column("hears_count", heading: "times", isMinor: true) { .unsigned($0.hears?.count ?? 0) },
+            Column("heard_snr", heading: "it hears node", unit: "dB") { .float($0.isHeard?.snr) },
+            Column("heard_time", heading: "last", isMinor: true) { .time($0.isHeard?.time ?? 0) },
+            Column("heard_count", heading: "times", isMinor: true) { .unsigned($0.isHeard?.count ?? 0) },
             Column("hears_samples", isDetail: true) { samples($0.hears) },
             Column("heard_samples", isDetail: true) { samples($0.isHeard) },
         ]

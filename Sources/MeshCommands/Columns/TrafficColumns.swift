@@ -75,11 +75,11 @@ extension PacketRow: ShownRow {
     /// A table shows the time by which it is sorted.
     static func shown(by clock: EventOrder.Clock) -> [ShownColumn<PacketRow>] {
         [
-            "first_sequence",
-            .heard("time", isDetail: clock != .heard) { $0.firstHeard?.heardSource == .imported },
+            ShownColumn("first_sequence", heading: "sequence"),
+            .heard("time", isDetail: clock != .heard, isOfImport: \.isTimeOfImport),
             ShownColumn("time_source", isDetail: clock != .heard, isMinor: true),
             ShownColumn("arrival", isDetail: clock != .arrival), ShownColumn("id", isMinor: true), "from", "to",
-            ShownColumn("port", canCut: true), ShownColumn("channel", canCut: true),
+            ShownColumn("port", isMain: true), ShownColumn("channel", canCut: true),
             ShownColumn("opening", canCut: true, isMinor: true), ShownColumn("receptions", heading: "heard"),
             ShownColumn("gateways", isText: true),
         ]
@@ -89,7 +89,8 @@ extension PacketRow: ShownRow {
 extension ReceptionRecord: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<ReceptionRecord>] {
         [
-            "packet", "from", "sequence", "arrival", "gateway", "snr", "rssi", ShownColumn("hops_away", heading: "hops"),
+            "packet", "from", "sequence", ShownColumn("arrival", isMinor: true), "gateway", "snr", "rssi",
+            ShownColumn("hops_away", heading: "hops"),
             ShownColumn("source", canCut: true),
         ]
     }

@@ -39,11 +39,16 @@ enum CommandCompletion {
         var command = try CommandTree.read()
         var path: [String] = []
         var rest = FormerNames.replaced(in: Array(before.dropFirst()))[...]
+        let isHelp = rest.first == "help"
+        if isHelp { rest.removeFirst() }
         while let word = rest.first, let found = command.subcommand(word) {
             (command, rest) = (found, rest.dropFirst())
             path.append(found.commandName)
         }
         let named = command
+        if isHelp {
+            return named.shown.filter { $0.commandName.hasPrefix(typed) }.map { described($0.commandName, $0.abstract) }
+        }
         if let usual = command.usual {
             command = usual
             path.append(usual.commandName)

@@ -26,7 +26,7 @@ extension MeshLedgerCommand {
         }
         do {
             try ProcessLimits.require()
-            let arguments = FormerNames.replaced(in: Array(CommandLine.arguments.dropFirst()))
+            let arguments = FormerNames.replaced(in: CommandLine.arguments.dropFirst().map(withoutLineEnd))
             if let offers = try CommandCompletion.answer(to: arguments) {
                 let output = StandardOutput()
                 output.write(offers)
@@ -54,6 +54,11 @@ extension MeshLedgerCommand {
             end(with: error)
         }
         ExitStatus.success.end()
+    }
+
+    /// `$(meshledger nodes --format csv --columns node | tail -n 1)` ends with a carriage return: lines of CSV end with two characters.
+    private static func withoutLineEnd(_ argument: String) -> String {
+        argument.utf8.last == UInt8(ascii: "\r") ? String(argument.unicodeScalars.dropLast()) : argument
     }
 
     /// The columns of the list that the words name.
@@ -91,7 +96,7 @@ extension MeshLedgerCommand {
         }
         if code == .validationFailure {
             let line = usageLine(message: message(for: error), full: fullMessage(for: error))
-            end(CommandError(.usage, line + followingHint(line, Array(CommandLine.arguments.dropFirst()))))
+            end(CommandError(.usage, line + hint(line, Array(CommandLine.arguments.dropFirst()))))
         }
         if let failure = LedgerError(ofFile: error).flatMap({ CommandError(known: $0) }) { end(failure) }
         end(CommandError(.software, "\(error)"))
@@ -100,6 +105,17 @@ extension MeshLedgerCommand {
     private static func end(_ failure: CommandError) -> Never {
         StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
         failure.status.end()
+    }
+
+    private static func hint(_ line: String, _ arguments: [String]) -> String {
+        let following = followingHint(line, arguments)
+        guard following.isEmpty else { return following }
+        let (command, path) = named(by: FormerNames.replaced(in: arguments))
+        guard let wrong = arguments.dropFirst(path.count).first, line.hasPrefix("Unexpected argument '\(wrong)'") else {
+            return ""
+        }
+        let known = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { $0.names }
+        return KnownName.suggestion(for: wrong, among: known)
     }
 
     /// What follows the rows of a list that has no `--follow`.

@@ -9,7 +9,7 @@ struct DiffCommand: AsyncParsableCommand, ShowsTimes {
         commandName: "diff", abstract: "What differs between two ledgers or points in time.",
         discussion: """
             For each view, shows how many rows only the second has (added), only the first has (removed), or both have with different values (changed), and how
-            often each column changed. The events that a row came from are ignored. With one --as-of it compares that time with now.
+            often each column changed. Columns are those of the lists; the events that a row came from are ignored. With one --as-of it compares that time with now.
 
               meshledger diff old.ledger new.ledger
               meshledger diff --as-of yesterday --as-of today

@@ -11,7 +11,7 @@ struct RowComparison<Row: QueryRow> {
 
     let before: Ledger
     let after: Ledger
-    private let columns = ComparedColumns<Row>(without: Self.unsaid)
+    private let columns = ComparedColumns<Row>(ofListsWithout: Self.unsaid)
 
     init(before: Ledger, after: Ledger) { (self.before, self.after) = (before, after) }
 

@@ -13,6 +13,8 @@ struct EventRow: Sendable {
     var packet: DecodedPacket?
     /// What the receptions of the packet have in common.
     var identity: UInt64 = 0
+    /// What distinguishes it from other packets with that identity.
+    var print = PacketPrint()
     /// The packet's channel, as all lists call it.
     var channel = ""
     /// What its gateway calls the channel.
@@ -45,6 +47,9 @@ struct EventRow: Sendable {
 
     private var heardSource: HeardSource { header.heardSource(rxTime: packet?.rxTime ?? 0) }
 
+    /// Whether nothing tells when it was heard.
+    var isTimeOfImport: Bool { heardSource == .imported }
+
     private func node(_ number: (DecodedPacket) -> UInt32) -> CellValue {
         guard let packet, packet.hasPacket else { return .null }
         return .text(NodeID.addressee(number(packet)))
@@ -56,12 +61,7 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column(
-                "time", isDetail: clock != .heard,
-                shown: { $0.heardSource == .imported ? TimeText.imported($0.heard.seconds) : nil }
-            ) {
-                .instant($0.heard)
-            },
+            Column("time", isDetail: clock != .heard, isOfImport: \.isTimeOfImport) { .instant($0.heard) },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
                 .text($0.heardSource.text)
             }.named(.these(HeardSource.names)),
@@ -71,7 +71,7 @@ struct EventRow: Sendable {
             Column("reception", isDetail: true) { $0.receptionValue },
             Column("from") { $0.node(\.from) },
             Column("to") { $0.node(\.to) },
-            Column("port", canCut: true) { row in
+            Column("port", isMain: true) { row in
                 guard let packet = row.packet, packet.hasPacket else { return .null }
                 return .text(FieldTable.portText(packet.port, isReadable: packet.opening.isReadable))
             }.named(.ports),
@@ -182,6 +182,9 @@ final class EventRows {
         opener.decode(payload, form: form, into: &batch)
         guard let packet = batch.packets.first else { return row }
         (row.packet, row.identity) = (packet, batch.identity(at: 0))
+        if parts.contains(.content) {
+            row.print = PacketPrint(packet, batch.payload(of: packet), isJSON: form == .mqttJSON)
+        }
         // The JSON form states only a channel's index; its name is in the topic that ends the source's name.
         let topic = form == .mqttJSON ? Topic(parsing: row.source)?.channel : nil
         row.channel = channels.title(header.sequence.rawValue, packet, in: batch, topic: topic)

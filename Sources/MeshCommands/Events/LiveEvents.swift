@@ -11,13 +11,12 @@ struct LiveEvents: @unchecked Sendable {
 
     private let ledger: Ledger
     private let selection: EventSelection?
-    private let clock: EventOrder.Clock
     private let since: Timestamp?
     /// Synchronization: one task at a time uses it.
     private let rows: EventRows
 
-    init(_ ledger: Ledger, _ selection: EventSelection?, by clock: EventOrder.Clock, since: Timestamp?) throws {
-        (self.ledger, self.selection, self.clock, self.since) = (ledger, selection, clock, since)
+    init(_ ledger: Ledger, _ selection: EventSelection?, since: Timestamp?) throws {
+        (self.ledger, self.selection, self.since) = (ledger, selection, since)
         rows = try EventRows(ledger, with: [.named, .content])
     }
 
@@ -43,10 +42,10 @@ struct LiveEvents: @unchecked Sendable {
         try forEach(in: EventSequence(first)...head, body)
     }
 
-    /// The events since the requested time, oldest first; none if no time was requested.
+    /// The events that have arrived since the requested time, oldest first; none if no time was requested.
     func forEachSince(through head: EventSequence, _ body: (EventRow) -> Void) throws {
         guard since != nil else { return }
-        let order = EventOrder(by: clock, since: since, newestFirst: false)
+        let order = EventOrder(by: .arrival, since: since, newestFirst: false)
         try ledger.forEachSequence(order) { sequences in
             try ledger.forEachEvent(at: sequences.filter { $0 <= head }, includesErased: true) { header, payload in
                 let row = rows.row(header, payload)
@@ -57,7 +56,7 @@ struct LiveEvents: @unchecked Sendable {
     }
 
     private func isWanted(_ row: EventRow) -> Bool {
-        if let since, (clock == .heard ? row.heard : row.header.arrivalTime) < since { return false }
+        if let since, row.header.arrivalTime < since { return false }
         return selection?.selects(row.packet, channel: row.channel, named: row.named) ?? true
     }
 }
@@ -66,15 +65,24 @@ struct LiveEvents: @unchecked Sendable {
 struct HeardPackets {
     private static let most = 100_000
     private static let longest: Int64 = 3_600
+    private static let mostOfID = 8
 
-    private var known: [UInt64: Timestamp] = [:]
-    private var older: [UInt64: Timestamp] = [:]
+    private var known: [UInt64: [Heard]] = [:]
+    private var older: [UInt64: [Heard]] = [:]
 
-    /// Whether this is the first reception of its packet.
-    mutating func isNew(_ identity: UInt64, heard: Timestamp) -> Bool {
-        let before = known[identity] ?? older[identity]
-        known[identity] = heard
+    private struct Heard {
+        var time: Timestamp
+        var content: PacketPrint
+    }
+
+    /// Whether this is the first reception of its packet: another one may have the same sender and id, but other content.
+    mutating func isNew(_ identity: UInt64, heard: Timestamp, content: PacketPrint) -> Bool {
+        var packets = known[identity] ?? older[identity] ?? []
+        packets.removeAll { abs($0.time.seconds - heard.seconds) > Self.longest }
+        let place = packets.firstIndex { $0.content.hasContent(of: content) }
+        if let place { packets[place].time = heard } else { packets.append(Heard(time: heard, content: content)) }
+        known[identity] = packets.suffix(Self.mostOfID)
         if known.count > Self.most { (older, known) = (known, [:]) }
-        return before.map { abs($0.seconds - heard.seconds) > Self.longest } ?? true
+        return place == nil
     }
 }

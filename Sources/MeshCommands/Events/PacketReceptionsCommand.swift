@@ -20,11 +20,23 @@ struct PacketReceptionsCommand: AsyncParsableCommand, ShowsTimes {
     @Option(help: "Only of this sender's packet: ids recur.") var from: NodeArgument?
     @Argument(help: "The packet's id.") var id: UInt32
 
+    /// With the time of the mesh.
+    private static func columns(in ledger: Ledger) throws -> [Column<ReceptionRecord>] {
+        var columns = try ledger.columns(ReceptionRecord.self)
+        let place = columns.firstIndex { $0.name == "arrival" } ?? columns.endIndex
+        let time = Column<ReceptionRecord>("time", isOfImport: { $0.reception.heardSource == .imported }) {
+            .instant($0.reception.heard)
+        }
+        let source = Column<ReceptionRecord>("time_source", isDetail: true) { .text($0.reception.heardSource.text) }
+        columns.insert(contentsOf: [time, source], at: place)
+        return columns
+    }
+
     func run() async throws {
         try await ledger.reading(past) { ledger in
             let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
             guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
-            let writer = try output.writer(ledger.columns(ReceptionRecord.self))
+            let writer = try output.writer(Self.columns(in: ledger))
             for packet in packets {
                 for reception in packet.receptions { writer.write(ReceptionRecord(packet: packet, reception: reception)) }
             }

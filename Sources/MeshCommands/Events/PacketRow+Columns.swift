@@ -31,6 +31,9 @@ extension PacketHolder {
 }
 
 extension PacketRow {
+    /// Whether nothing tells when it was heard.
+    var isTimeOfImport: Bool { firstHeard?.heardSource == .imported }
+
     fileprivate var bestReception: PacketReception? {
         func isMeasured(_ reception: PacketReception) -> Bool { reception.snr != 0 || reception.rssi != nil }
         return receptions.filter(isMeasured).max { $0.snr < $1.snr } ?? receptions.first

@@ -31,7 +31,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let last = ledger.asOfSequence ?? ledger.log.head
             guard sequence <= last.rawValue, let event = try ledger.log.event(EventSequence(sequence)) else {
-                throw CommandError(noEvent: sequence, lastOne: last.rawValue)
+                throw CommandError(noEvent: sequence, lastOne: last.rawValue, isPast: ledger.asOfSequence != nil)
             }
             let rows = try EventRows(ledger)
             let row = rows.row(event)

@@ -14,7 +14,7 @@ struct ChartData {
     /// Those with the same keys but for the time, those with the most rows first.
     private(set) var series: [ChartSeries] = []
     /// The first span of time, its length, and how many there are.
-    private(set) var times: (first: Int64, span: TimeSpan, count: Int)?
+    private(set) var times: (first: Timestamp, span: TimeSpan, count: Int)?
     private let zone: TableZone
     /// Whether values add up: counts and sums.
     let isSum: Bool
@@ -28,39 +28,36 @@ struct ChartData {
         let what = (groups.measures.first.map { "\($0.kind) \($0.column.heading)" } ?? "count").replacing("_", with: " ")
         let keys = rest.map { groups.keys[$0].name.replacing("_", with: " ") }.joined(separator: ", ")
         title = what + (keys.isEmpty ? "" : " by \(keys)")
-        let found = groups.sorted
-        var places: [Int64] = []
-        var (order, rows): ([String], [String: UInt64]) = ([], [:])
-        var points: [String: [(place: Int64, value: Double)]] = [:]
-        for group in found {
+        let column = groups.keys.firstIndex { $0.span != nil }
+        let found: [(group: RowGroup, start: Timestamp?, value: Double)] = groups.sorted.compactMap { group in
             let value = measure == nil ? .unsigned(group.count) : group.measures[0].value(measure?.kind ?? .mean)
-            let known = span.flatMap { Self.place(of: group, groups.keys, $0, groups.zone) }
-            guard value.isNumber, let number = Double(value.plain), number.isFinite, span == nil || known != nil else { continue }
-            let place = known ?? 0
+            guard value.isNumber, let number = Double(value.plain), number.isFinite else { return nil }
+            guard let column else { return (group, nil, number) }
+            return group.keys[column].time.map { (group, $0, number) }
+        }
+        let first = found.first?.start
+        var last = 0
+        var (order, rows): ([String], [String: UInt64]) = ([], [:])
+        var points: [String: [(place: Int, value: Double)]] = [:]
+        for (group, start, value) in found {
+            var place = 0
+            if let span, let first, let start { place = span.distance(from: first, to: start) }
             let name = rest.map { group.keys[$0].plain }.joined(separator: " ")
             if rows[name] == nil { order.append(name) }
             rows[name, default: 0] += group.count
-            points[name, default: []].append((place, number))
-            places.append(place)
+            points[name, default: []].append((place, value))
+            last = max(last, place)
         }
-        let first = places.min() ?? 0
-        if let span, let last = places.max() {
-            times = (first, span, Int(last - first) + 1)
+        if let span, let first {
+            times = (first, span, last + 1)
             order = order.enumerated().sorted {
                 let (left, right) = (rows[$0.element] ?? 0, rows[$1.element] ?? 0)
                 return left != right ? left > right : $0.offset < $1.offset
             }.map(\.element)
         }
         series = order.map { name in
-            ChartSeries(name: name, values: Dictionary((points[name] ?? []).map { (Int($0.place - first), $0.value) }) { $1 })
+            ChartSeries(name: name, values: Dictionary((points[name] ?? []).map { ($0.place, $0.value) }) { $1 })
         }
-    }
-
-    private static func place<Row>(
-        of group: RowGroup, _ keys: [RowGroups<Row>.Key], _ span: TimeSpan, _ zone: TableZone
-    ) -> Int64? {
-        guard let time = keys.firstIndex(where: { $0.span != nil }).flatMap({ group.keys[$0].time }) else { return nil }
-        return span.isOfDays ? span.place(ofDate: time) : span.place(of: time, in: zone)
     }
 
     /// The values in so many columns at most: spans that share one are added up, or their mean is taken.
@@ -85,9 +82,11 @@ struct ChartData {
     /// The first time on the left, the end of the last on the right.
     func axis(width: Int) -> String {
         guard let times else { return "" }
-        func text(_ place: Int64) -> Substring { zone.text(times.span.start(of: place, in: zone).seconds)[...] }
-        let start = text(times.first).prefix(16).replacing("T", with: " ")
-        let last = text(times.first + Int64(times.count))
+        func text(_ distance: Int) -> Substring {
+            zone.text(times.span.start(distance, after: times.first, in: zone).seconds)[...]
+        }
+        let start = text(0).prefix(16).replacing("T", with: " ")
+        let last = text(times.count)
         let offset = last.dropFirst(19) == "Z" ? " UTC" : last.dropFirst(19)
         let end = last.prefix(16).replacing("T", with: " ") + offset
         return start + String(repeating: " ", count: max(2, width - start.count - end.count)) + end

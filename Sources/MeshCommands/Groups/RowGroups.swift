@@ -42,6 +42,8 @@ final class RowGroups<Row> {
         let name: String
         /// Where it is a time.
         let span: TimeSpan?
+        /// Whether some rows have no other time than that of their import.
+        var isOfImport = false
         let value: (Row) -> CellValue
     }
 
@@ -66,7 +68,9 @@ final class RowGroups<Row> {
             case .column(let name):
                 let column = try columns.named(name)
                 return Key(name: column.name, span: nil, value: column.value)
-            case .span(let span, let name): return Key(name: name, span: span, value: try Self.start(span, time, zone))
+            case .span(let span, let name):
+                let value = try Self.start(span, time, zone)
+                return Key(name: name, span: span, isOfImport: time?.isOfImport != nil, value: value)
             }
         }.once { [$0.name, $0.span == nil ? "" : "span"] }
         self.keys = keys
@@ -80,14 +84,19 @@ final class RowGroups<Row> {
 
     private static func start(_ span: TimeSpan, _ time: Column<Row>?, _ zone: TableZone) throws -> (Row) -> CellValue {
         guard let time else { throw CommandError(.usage, "these rows have no time by which to count") }
-        // The rows of a span mostly follow one another, and its text is made once.
+        guard span.isOfDays else {
+            return { row in
+                guard time.isOfImport?(row) != true, let time = time.value(row).time else { return .null }
+                return .second(span.start(before: time, in: zone).seconds)
+            }
+        }
+        // The rows of a day mostly follow one another, and its text is made once.
         var last: (place: Int64, value: CellValue)?
         return { row in
-            guard let time = time.value(row).time else { return .null }
+            guard time.isOfImport?(row) != true, let time = time.value(row).time else { return .null }
             let place = span.place(of: time, in: zone)
             if let last, last.place == place { return last.value }
-            let value =
-                span.isOfDays ? CellValue.text(span.date(of: place)) : .second(span.start(of: place, in: zone).seconds)
+            let value = CellValue.text(span.date(of: place))
             last = (place, value)
             return value
         }
@@ -157,7 +166,9 @@ final class RowGroups<Row> {
             names.unique(other.flatMap { names.contains(name) ? $0 : nil } ?? name)
         }
         return keys.enumerated().map { index, key in
-            Column(key.span == nil ? key.name : free(key.name, else: "bucket"), canCut: key.span == nil) { $0.keys[index] }
+            guard key.span != nil else { return Column(key.name, canCut: true) { $0.keys[index] } }
+            let shown = { (group: RowGroup) in key.isOfImport && group.keys[index] == .null ? TimeText.importedWord : nil }
+            return Column(free(key.name, else: "bucket"), shown: shown) { $0.keys[index] }
         } + [Column(free("count", else: "rows")) { .unsigned($0.count) }]
             + measures.enumerated().map { index, measure in
                 let name = free("\(measure.kind)_\(measure.column.name)")
@@ -185,8 +196,9 @@ extension Array {
             if let column = first(where: { GenericCell.plain($0.name) == spelling }) { return column }
         }
         if let column = first(where: { plain($0.title) == wanted || plain($0.heading) == wanted }) { return column }
-        let guess = KnownName.suggestion(for: name, among: map(\.name))
-        throw CommandError(.usage, "there is no column \(name)\(guess); there are \(map(\.name).joined(separator: ", "))")
+        let guess = KnownName.suggestion(for: name, among: flatMap { [$0.name, $0.title] })
+        let names = filter { !$0.isOnRequest }.map(\.name).joined(separator: ", ")
+        throw CommandError(.usage, "there is no column \(name)\(guess); there are \(names)")
     }
 
     /// The columns of a list with commas, shown in its order, details too.

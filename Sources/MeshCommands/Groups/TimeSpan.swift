@@ -73,6 +73,29 @@ struct TimeSpan: Equatable {
         Timestamp(seconds: zone.seconds(ofLocal: localStart(of: place)))
     }
 
+    /// When the span begins that a time is in. Where the clock is set back, it shows an hour twice, and each of them begins at its own time.
+    func start(before time: Timestamp, in zone: TableZone) -> Timestamp {
+        let local = zone.local(time.seconds)
+        let start = localStart(of: place(ofLocal: local))
+        let near = time.seconds - (local - start)
+        return Timestamp(seconds: zone.local(near) == start ? near : zone.seconds(ofLocal: start))
+    }
+
+    /// How many spans later than another one a span begins.
+    /// - Parameters: the starts of both; of days, their dates.
+    func distance(from first: Timestamp, to start: Timestamp) -> Int {
+        guard !isOfDays, case .seconds(let seconds) = length else { return Int(place(ofDate: start) - place(ofDate: first)) }
+        return Int((Double(start.seconds - first.seconds) / Double(seconds)).rounded())
+    }
+
+    /// When the span begins that is so many spans later.
+    func start(_ distance: Int, after first: Timestamp, in zone: TableZone) -> Timestamp {
+        guard !isOfDays, case .seconds(let seconds) = length else {
+            return start(of: place(ofDate: first) + Int64(distance), in: zone)
+        }
+        return first.adding(seconds: Int64(distance) * seconds)
+    }
+
     /// The date with which a span of days begins.
     func date(of place: Int64) -> String { String(TimeText.iso(localStart(of: place)).prefix { $0 != "T" }) }
 

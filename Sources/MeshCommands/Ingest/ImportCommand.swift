@@ -132,7 +132,7 @@ struct ImportCommand: AsyncParsableCommand {
         let output = StandardOutput()
         let form = report.format.map { " (\($0.rawValue))" } ?? ""
         let again = report.startOffset > 0 ? ", continued at byte \(report.startOffset)" : ""
-        output.line("\(DisplayWidth.safe(file))\(form): \(report.eventCount) events\(again)")
+        output.line("\(DisplayWidth.safe(file))\(form): \(report.eventCount.counted("event"))\(again)")
         for problem in report.problems {
             output.line("  \(problem.unit) \(problem.number) kept as unreadable: \(DisplayWidth.safe(problem.reason))")
         }

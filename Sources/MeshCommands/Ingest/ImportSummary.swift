@@ -78,8 +78,13 @@ struct ImportSummary {
 
     var lines: [String] {
         let closed = unread.values.reduce(0, +)
-        let again = repeats == 0 ? "" : ", and \(repeats) receptions that were there already"
-        var lines = ["\(readable + closed + unknownJSON) packets: \(readable) readable, \(closed + unknownJSON) not\(again)"]
+        let again =
+            repeats == 0 ? "" : ", and \(repeats.counted("reception")) that \(repeats == 1 ? "was" : "were") there already"
+        let packets = readable + closed + unknownJSON
+        var lines = [
+            packets == 0
+                ? "no packets\(again)" : "\(packets.counted("packet")): \(readable) readable, \(closed + unknownJSON) not\(again)"
+        ]
         if closed > 0 {
             let channels = unread.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             let shown = channels.prefix(Self.mostChannels).map { "\(Self.name($0.key)) (\($0.value))" }
@@ -104,7 +109,7 @@ struct ImportSummary {
             )
         }
         for (source, events) in damaged.sorted(by: { $0.key < $1.key }) {
-            lines.append("\(events.count) events of \(source) cannot be decoded and are kept unchanged")
+            lines.append("\(events.count.counted("event")) of \(source) cannot be decoded; kept unchanged")
         }
         if !damaged.isEmpty { lines.append("  `meshledger view quarantine` says why") }
         return lines

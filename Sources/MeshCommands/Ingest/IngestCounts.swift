@@ -75,8 +75,9 @@ final class IngestCounts: Sendable {
             state.errors = errors - min(errors, quarantined)
             state.lag = head.rawValue - min(head.rawValue, checkpoint)
             let events = head.rawValue - first.rawValue
-            return "\(events.grouped) events, \(state.packets.grouped) packets, \(UInt64(state.nodes.count).grouped) nodes, "
-                + "\(state.errors.grouped) \(state.errors == 1 ? "error" : "errors"), lag \(state.lag.grouped)"
+            return [events.counted("event"), state.packets.counted("packet"), state.nodes.count.counted("node")].joined(
+                separator: ", ")
+                + ", \(state.errors.counted("error")), lag \(state.lag.grouped)"
         }
     }
 

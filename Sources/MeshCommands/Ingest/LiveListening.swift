@@ -61,6 +61,6 @@ struct LiveListening {
 
     private static func summary(_ status: SourceStatus) -> String {
         let dropped = status.droppedCount > 0 ? ", \(status.droppedCount) dropped" : ""
-        return "\(status.storedCount) of \(status.receivedCount) packets stored\(dropped)"
+        return "\(status.storedCount) of \(status.receivedCount.counted("event")) stored\(dropped)"
     }
 }

@@ -53,6 +53,10 @@ struct KeysAddCommand: AsyncParsableCommand {
             let change: KeyringChange
             if let psk, let name {
                 let channel = try Self.key { try ChannelKey(name: name, base64: Self.read(psk), isAEAD: aead) }
+                guard [0, 1, 16, 32].contains(channel.psk.count) else {
+                    throw CommandError(
+                        .usage, "a PSK has 1, 16 or 32 bytes, and this one \(channel.psk.count); copy it whole from the app")
+                }
                 guard channel.isAEAD || !aead else {
                     throw CommandError(.usage, "a channel without a key has no authenticated encryption")
                 }
@@ -70,7 +74,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             if let trial, let found, trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk,
                 !Consent.isGiven("\(found); keep it?")
             {
-                throw CommandError(.interrupted, "the key is not kept")
+                throw CommandError(.declined, "the key is not kept")
             }
             guard try await ledger.changeKeys(change) > 0 else { return StandardOutput().line("that key is known already") }
             try await ledger.catchUp(title: "opening what is stored")

@@ -5,7 +5,11 @@ import Meshtastic
 
 struct KeysListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the keys by name and fingerprint; the keys themselves are never shown.")
+        commandName: "list", abstract: "List the keys by name and fingerprint; the keys themselves are never shown.",
+        discussion: """
+              meshledger keys list
+              meshledger keys list --format json
+            """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
@@ -26,7 +30,7 @@ struct KeysListCommand: AsyncParsableCommand {
                 Column<Row>("aead") { $0.channel.map { .bool($0.isAEAD) } ?? .null },
                 Column<Row>("bits") { .unsigned(UInt64(($0.channel?.key.count ?? 32) * 8)) },
                 Column<Row>("key_fingerprint", heading: "key") {
-                    $0.channel.map { .text(String($0.fingerprint, radix: 16)) } ?? .null
+                    $0.channel.map { .text(ChannelKey.fingerprintText($0.fingerprint)) } ?? .null
                 },
                 Column<Row>("node") { $0.node.map { .text(NodeID.text($0)) } ?? .null },
             ])

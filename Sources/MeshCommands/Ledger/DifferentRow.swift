@@ -71,9 +71,9 @@ struct DifferentRow: Sendable {
 
     private static func shown(_ column: (name: String, before: CellValue, after: CellValue), _ sign: String) -> String {
         switch sign {
-        case "+": "\(column.name) \(column.after.plain)"
-        case "-": "\(column.name) \(column.before.plain)"
-        default: "\(column.name) \(column.before.plain) → \(column.after.plain)"
+        case "+": "\(column.name) \(column.after.summary)"
+        case "-": "\(column.name) \(column.before.summary)"
+        default: "\(column.name) \(column.before.summary) → \(column.after.summary)"
         }
     }
 }
@@ -81,22 +81,42 @@ struct DifferentRow: Sendable {
 /// The columns of a table that are compared, with their names as they are printed.
 struct ComparedColumns<Row: QueryRow> {
     struct Named {
-        let column: RowColumn<Row>
         let name: String
-
-        func cell(_ row: Row) -> CellValue { CellValue(of: column.value(in: row), column.kind) }
+        let cell: (Row) -> CellValue
     }
 
     let all: [Named]
     let keys: [Named]
     let values: [Named]
 
+    /// All that is stored.
+    init() {
+        self.init(
+            Row.columns.map { column in Named(name: column.name.snakeCased) { CellValue(of: column.value(in: $0), column.kind) } }
+        )
+    }
+
+    /// Those of the row's list; of a row that no list has, all that is stored.
     /// - Parameter ignored: the properties to ignore.
-    init(without ignored: Set<String> = []) {
-        all = Row.columns.filter { !ignored.contains($0.name) }.map { Named(column: $0, name: $0.name.snakeCased) }
-        values = all.filter { !$0.column.isKey }
+    init(ofListsWithout ignored: Set<String>) {
+        func listed<Shown: ShownRow>(_ row: Shown.Type) -> [TableColumn<Row>]? {
+            Shown.tableColumns(TableContext()) as? [TableColumn<Row>]
+        }
+        let columns = (Row.self as? any ShownRow.Type).flatMap { listed($0) }
+        // What depends on more than the row, as the name of its sender does, is no difference between rows.
+        let all = columns?.filter { !$0.isContextual }.map { Named(name: $0.name, cell: $0.cell) } ?? ComparedColumns().all
+        let ignored = Set(ignored.map(GenericCell.plain))
+        self.init(all.filter { !ignored.contains(GenericCell.plain($0.name)) })
+    }
+
+    private init(_ all: [Named]) {
+        self.all = all
+        var names = Set(Row.columns.filter(\.isKey).map { GenericCell.plain($0.name) })
+        if Row.self is NodeRow.Type, all.contains(where: { $0.name == "node" }) { names = ["node"] }
+        func isKey(_ column: Named) -> Bool { names.contains(GenericCell.plain(column.name)) }
+        values = all.filter { !isKey($0) }
         // Rows whose key is a hash of their first column are identified by that column.
-        let keys = all.filter(\.column.isKey)
+        let keys = all.filter(isKey)
         self.keys = keys.isEmpty ? Array(all.prefix(1)) : keys
     }
 }

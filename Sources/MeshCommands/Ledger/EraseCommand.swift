@@ -78,7 +78,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             var what = "\(count) \(count == 1 ? "event" : "events")"
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
-            if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.interrupted, "nothing was erased") }
+            if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.declined, "nothing was erased") }
             let kept = try await ledger.reading { try $0.restatements(chosen, in: ranges) }
             if !kept.isEmpty { try await ledger.annotate(kept) }
             let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil

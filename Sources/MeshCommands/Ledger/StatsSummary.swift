@@ -31,7 +31,7 @@ struct StatsSummary {
         var lines = [("ledger", text("ledger", zone) ?? "")]
         func add(_ name: String, _ text: String?) { if let text, !text.isEmpty { lines.append((name, text)) } }
         var events = (number("events") ?? 0).grouped
-        if let sources = number("sources"), sources > 0 { events += " of \(sources.grouped) sources" }
+        if let sources = number("sources"), sources > 0 { events += " of \(sources.counted("source"))" }
         if let first = text("first_arrival", zone), let last = text("last_arrival", zone) {
             events += ", which came in from \(first) to \(last)"
         }
@@ -54,7 +54,7 @@ struct StatsSummary {
         add("views", state(of: views))
         let quarantined = views.reduce(0) { $0 + $1.quarantined }
         if quarantined > 0 {
-            add("quarantine", "\(quarantined.grouped) events that cannot be decoded: `meshledger view quarantine`")
+            add("quarantine", "\(quarantined.counted("event")) that cannot be decoded: `meshledger view quarantine`")
         }
         let lags = all("_lag").map { "\($0.name.dropFirst("consumer_".count)) lacks \($0.number.grouped)" }
         add("consumers", lags.joined(separator: ", "))

@@ -10,7 +10,7 @@ struct EventList: LiveList {
         name: "events", abstract: "The log's events, the newest first.",
         discussion: """
             Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), receiver (its clock),
-            arrival (it was live), or import if there is no other. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
+            arrival (it was live), or import if there is no other; such events are in no window of --since and --until. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
             order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains;
             snr, rssi and hops_away, for --columns, --where and the counts, are how it was received.
 
@@ -62,6 +62,7 @@ struct EventList: LiveList {
     private func count(_ request: ListRequest) throws -> UInt64? {
         guard !failed, source == nil, !request.ledger.countsOnlyHeard else { return nil }
         let query = request.options.query
+        guard by == .arrival || !query.hasTimes else { return nil }  // the index does not have which times are known
         let order = EventOrder(by: by, since: query.since, until: query.until)
         let runs = try request.ledger.runs(of: order)
         guard let selection = try selection.selection(in: request.ledger) else {
@@ -84,14 +85,15 @@ struct EventList: LiveList {
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
         let reading = try EventReading(ledger, with: withContent ? .content : [])
-        guard failed || source != nil else {
+        let needsTime = by == .heard && query.hasTimes
+        guard failed || source != nil || needsTime else {
             return try reading.visit(order, offset: query.offset, limit: query.limit, body)
         }
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
         var (skips, left) = (query.offset, query.limit)
         guard left > 0 else { return }
         try reading.visit(order) { row in
-            guard isChosen(row, number) else { return true }
+            guard isChosen(row, number), !needsTime || !row.isTimeOfImport else { return true }
             if skips > 0 {
                 skips -= 1
                 return true

@@ -70,6 +70,8 @@ struct ListRequest {
     var options: ListOptions
     /// Whether the limit is the default.
     var hasUsualLimit = false
+    /// Those that it is asked about.
+    var nodes: [NodeArgument] = []
 
     var query: RowQuery { options.query }
     var isTable: Bool { options.output.format == .table }
@@ -78,19 +80,24 @@ struct ListRequest {
     func write<Row>(
         _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
-        try writeWhileWanted(columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, visit) }) { query, body in
-            try withoutActuallyEscaping(body) { body in try visit(query) { _ = body($0) } }
+        let isOfImport = columns.time()?.isOfImport
+        try writeWhileWanted(
+            columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, without: isOfImport, visit) }
+        ) { query, body in
+            try withoutActuallyEscaping(body) { body in try query.visitKnown(isOfImport, visit) { _ = body($0) } }
         }
     }
 
     /// How many rows there are on all pages; nil where counting would take long.
-    private func countAll<Row>(of type: Row.Type, _ visit: (RowQuery, (Row) -> Void) throws -> Void) throws -> UInt64? {
+    private func countAll<Row>(
+        of type: Row.Type, without isOfImport: ((Row) -> Bool)?, _ visit: (RowQuery, (Row) -> Void) throws -> Void
+    ) throws -> UInt64? {
         func all<Declared: QueryRow>(_ type: Declared.Type) throws -> Int { try ledger.fetchCount(FetchDescriptor<Declared>()) }
         if let type = type as? any QueryRow.Type, try all(type) > 50_000 { return nil }
         var query = options.query
         (query.limit, query.offset) = (.max, 0)
         var count: UInt64 = 0
-        try visit(query) { _ in count += 1 }
+        try query.visitKnown(isOfImport, visit) { _ in count += 1 }
         return count
     }
 
@@ -127,6 +134,7 @@ struct ListRequest {
         }
         try tests.check()
         try groups.check()
+        if chart != nil, groups.sorted.isEmpty, let unknown = try unknownNode { throw unknown }
         if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
         try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }) { _, body in
@@ -149,7 +157,7 @@ struct ListRequest {
         defer { writer.flush() }  // also what comes before an error
         let tellsMore = isTable && options.page.limit != nil && (hasUsualLimit || writer.isOnTerminal)
         var page = RowPage(options.choosesRows ? options.page : nil, limit: options.page.limit, countsMore: tellsMore)
-        guard page.left > 0 else { return writer.finish(emptyNote: emptyNote) }
+        guard page.left > 0, options.page.limit != 0 else { return writer.finish(emptyNote: "--limit 0 shows no rows") }
         func take(_ row: Row) -> Bool {
             if page.takes() { writer.write(row) }
             return page.goesOn
@@ -188,7 +196,18 @@ struct ListRequest {
                 more = RowPage.note(writer.count, of: known, atLeast: page.seen)
             }
         }
-        writer.finish(emptyNote: emptyNote, more: more)
+        let unknown = page.seen == 0 ? try unknownNode : nil
+        var note = unknown == nil ? emptyNote : nil
+        if writer.count == 0, options.page.offset > 0 {
+            let known = options.choosesRows || options.groups.isGiven ? page.seen : try total() ?? 0
+            if known > 0 { note = "--offset \(options.page.offset) is beyond the last of \(known.grouped)" }
+        }
+        writer.finish(emptyNote: note, more: more)
+        if let unknown { throw unknown }
+    }
+
+    private var unknownNode: CommandError? {
+        get throws { try nodes.compactMap { try $0.unknown(in: ledger) }.first }
     }
 
     /// Those that rows are chosen or sorted by are in every table.
@@ -198,10 +217,43 @@ struct ListRequest {
         let asked = options.asked.compactMap { try? columns.named($0).name }  // counts have other columns
         for asked in asked {
             for index in columns.indices where columns[index].name == asked {
-                (columns[index].isAsked, columns[index].isDetail) = (true, false)
+                (columns[index].isMain, columns[index].isDetail) = (true, false)
             }
         }
         return columns
+    }
+}
+
+extension RowQuery {
+    /// Whether only rows of some times are wanted, which those are not of which only the time of their import is known.
+    var hasTimes: Bool { since != nil || until != nil }
+
+    /// Visits the rows of a page without those of which only the time of the import is known.
+    fileprivate func visitKnown<Row>(
+        _ isOfImport: ((Row) -> Bool)?, _ visit: (RowQuery, (Row) -> Void) throws -> Void, _ body: @escaping (Row) -> Void
+    ) throws {
+        guard hasTimes, let isOfImport else { return try visit(self, body) }
+        guard limit < .max else {
+            var skips = offset
+            var all = self
+            all.offset = 0
+            return try visit(all) { row in
+                guard !isOfImport(row) else { return }
+                if skips > 0 { skips -= 1 } else { body(row) }
+            }
+        }
+        let (most, isEndless) = offset.addingReportingOverflow(limit)
+        var wider = self
+        (wider.offset, wider.limit) = (0, isEndless ? .max : most)
+        while true {
+            var (seen, known) = (0, [Row]())
+            try visit(wider) { row in
+                seen += 1
+                if !isOfImport(row) { known.append(row) }
+            }
+            if known.count >= most || seen < wider.limit { return known.dropFirst(offset).prefix(limit).forEach(body) }
+            wider.limit = wider.limit > .max / 2 ? .max : wider.limit * 2
+        }
     }
 }
 

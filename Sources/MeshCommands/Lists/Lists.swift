@@ -29,6 +29,8 @@ struct PositionList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Flag(help: "Only the newest position of each node.") var latest = false
 
+    var askedNodes: [NodeArgument?] { [node] }
+
     /// With the name of each node; of the newest positions, also since when the node is there.
     func columns(_ request: ListRequest) throws -> [Column<PositionRow>] {
         let names = try NodeNames(request.ledger)
@@ -71,6 +73,7 @@ struct WaypointList: RowList {
     @Option(help: "Only those last changed on this channel.", completion: NameCompletion.channels) var channel: String?
     @Flag(help: "Also those that are deleted or expired.") var all = false
 
+    var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { all ? "no waypoints" : "no waypoints on the map; --all shows deleted and expired ones" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (WaypointRow) -> Void) throws {
@@ -99,6 +102,8 @@ struct LinkList: RowList {
     @Option(help: "Only the nodes that this node hears: its neighbours.") var hearer: NodeArgument?
     @Option(help: "Only the nodes that hear this node.") var heard: NodeArgument?
 
+    var askedNodes: [NodeArgument?] { [node, hearer, heard] }
+
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LinkRow) -> Void) throws {
         let (hearer, heard) = (try hearer?.number(in: ledger), try heard?.number(in: ledger))
         try ledger.links(of: node?.number(in: ledger), hearer: hearer, heard: heard, query).forEach(body)
@@ -116,6 +121,8 @@ struct NeighborList: RowList {
             """)
 
     @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
+
+    var askedNodes: [NodeArgument?] { [node] }
 
     func columns(_ request: ListRequest) throws -> [Column<Neighbor>] { Neighbor.columns(names: try NodeNames(request.ledger)) }
 
@@ -141,6 +148,7 @@ struct TraceRouteList: RowList {
     @Option(help: "Only those whose route contains this node.") var through: NodeArgument?
     @Option(help: "Only those on this channel.", completion: NameCompletion.channels) var channel: String?
 
+    var askedNodes: [NodeArgument?] { [node, through] }
     var emptyNote: String { "no trace routes" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TraceRouteRow) -> Void) throws {
@@ -153,7 +161,8 @@ struct GatewayList: RowList {
     static let about = ListDescription(
         name: "gateways", abstract: "What each gateway heard and passed on, the most recently heard first.",
         discussion: """
-            With --nodes, --by or --of, which gateway passed on what of which node. With --alone, how many packets each passed on that no other gateway
+            With --nodes, --by or --of, which gateway passed on what of which node. --since and --until choose gateways, or pairs, by when they last heard
+            something; what they count is of all times. Only --alone, and `packets --count-by gateway`, count within these times. With --alone, how many packets each passed on that no other gateway
             did, and from how many nodes; times are those of the packets.
 
               meshledger gateways --since '1d ago'
@@ -168,6 +177,8 @@ struct GatewayList: RowList {
     @Option(help: "Each node that this gateway heard: !hex, a number, or its name.") var by: NodeArgument?
     @Option(help: "Each gateway that heard this node.") var of: NodeArgument?
     @Flag(help: "What each gateway saw that others missed.") var alone = false
+
+    var askedNodes: [NodeArgument?] { [by, of] }
 
     func validate() throws {
         if alone, nodes || by != nil || of != nil { throw ValidationError("--alone is about all gateways and nodes") }
@@ -205,6 +216,7 @@ struct MapReportList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only those with this primary channel.", completion: NameCompletion.channels) var channel: String?
 
+    var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { "no map reports" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MapReportRow) -> Void) throws {
@@ -231,6 +243,7 @@ struct SensorList: RowList {
     @Option(help: "Only this kind.") var kind: SensorKind?
     @Option(help: "Only packets on this channel.", completion: NameCompletion.channels) var channel: String?
 
+    var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { "nothing of sensors" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (SensorRow) -> Void) throws {
@@ -249,6 +262,7 @@ struct TimelineList: RowList {
     @Option(help: "Only this kind; may be given several times.", completion: .list(Ledger.timelineKinds)) var kind: [String] = []
     @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
 
+    var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { "it said nothing" }
 
     func validate() throws {
@@ -288,6 +302,7 @@ struct NodeHistoryList: RowList {
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Flag(help: "Only where a key is not the first one of its node, or that of another number.") var alarms = false
 
+    var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { alarms ? "no alarms" : "no history" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (NodeChangeRow) -> Void) throws {

@@ -22,6 +22,8 @@ struct FollowOption: ParsableArguments {
 }
 
 extension LiveList {
+    var askedNodes: [NodeArgument?] { [selection.node, selection.gateway] }
+
     /// Prints events as they come, until a signal or the limit ends it.
     func follow(_ options: ListOptions) async throws {
         try options.checkFollowing()
@@ -35,7 +37,7 @@ extension LiveList {
         try await options.ledger.using(ledger) { ledger in
             let chosen = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
             let printer = LivePrinter(
-                events: try LiveEvents(ledger, found, by: by, since: options.times.since?.time), list: try live(ledger),
+                events: try LiveEvents(ledger, found, since: options.times.since?.time), list: try live(ledger),
                 sampleList: options.times.since == nil ? nil : try live(ledger),
                 tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),

@@ -35,6 +35,8 @@ struct MessageList: RowList {
     @OptionGroup var marks: ListedOptions
     @Flag(help: "Only messages that are not read.") var unread = false
 
+    var askedNodes: [NodeArgument?] { [node] }
+
     /// Includes whether a message arrived and, only if it is named, the number of hops, which takes a walk over the packets.
     func columns(_ request: ListRequest) throws -> [Column<MessageRow>] {
         let columns = try request.ledger.columns(MessageRow.self)

@@ -45,6 +45,8 @@ struct NodeList: RowList {
     @Flag(help: "Only favorites.") var favorites = false
     @Flag(help: "Only ignored nodes.") var ignored = false
 
+    var askedNodes: [NodeArgument?] { [node] }
+
     func validate() throws {
         if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
     }

@@ -10,7 +10,7 @@ struct PacketList: LiveList {
         discussion: """
             Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
             receiver heard it. time_source names the clock: recorded (its file), receiver (its clock), arrival (it was live), or import if there
-            is no other. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
+            is no other; such packets are in no window of --since and --until. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
             With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
             The columns snr, rssi and hops_away, for --columns, --where and the counts, are those of the reception with the best signal.
 
@@ -47,7 +47,7 @@ struct PacketList: LiveList {
         var heard = HeardPackets()
         return { row, isNew in
             guard let packet = row.packet, packet.hasPacket, packet.opening != .invalid, !row.header.isErased else { return nil }
-            guard heard.isNew(row.identity, heard: row.heard) || !isNew else { return nil }
+            guard heard.isNew(row.identity, heard: row.heard, content: row.print) || !isNew else { return nil }
             return LivePacket(row, packet)
         }
     }
@@ -81,7 +81,9 @@ struct PacketList: LiveList {
         guard left > 0 else { return }
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
+        let needsTime = by == .heard && query.hasTimes
         try ledger.forEachPacket(order) { row in
+            guard !needsTime || !row.isTimeOfImport else { return true }
             if skips > 0 {
                 skips -= 1
                 return true

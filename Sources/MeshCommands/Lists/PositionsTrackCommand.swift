@@ -38,7 +38,9 @@ struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
                 writer.write(step)
                 last = row
             }
-            writer.finish(emptyNote: "no positions")
+            let unknown = writer.count == 0 ? try node.unknown(in: ledger) : nil
+            writer.finish(emptyNote: unknown == nil ? "no positions" : nil)
+            if let unknown { throw unknown }
         }
     }
 

@@ -13,6 +13,9 @@ protocol RowList: ParsableArguments {
     /// Finds the rows of the query's times, in its order, of its page.
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (Row) -> Void) throws
 
+    /// The nodes that it is asked about: an empty answer says if one of them was never heard.
+    var askedNodes: [NodeArgument?] { get }
+
     /// What is printed where there are no rows.
     var emptyNote: String { get }
 
@@ -22,6 +25,7 @@ protocol RowList: ParsableArguments {
 
 extension RowList {
     var emptyNote: String { "no \(Self.about.name)" }
+    var askedNodes: [NodeArgument?] { [] }
 
     func write(_ request: ListRequest) throws {
         try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: request.ledger, $1) }
@@ -70,7 +74,9 @@ struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
 
     func run() async throws {
         if let live = list as? any LiveList, live.following.follow { return try await live.follow(options) }
-        try await options.ledger.reading(options.past) { try list.write(ListRequest(ledger: $0, options: options)) }
+        try await options.ledger.reading(options.past) {
+            try list.write(ListRequest(ledger: $0, options: options, nodes: list.askedNodes.compactMap(\.self)))
+        }
     }
 }
 

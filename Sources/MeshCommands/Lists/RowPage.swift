@@ -52,6 +52,11 @@ struct RowPage {
     }
 }
 
+extension BinaryInteger {
+    /// `1 packet`, `1,204 packets`.
+    func counted(_ noun: String) -> String { "\(UInt64(clamping: self).grouped) \(noun)\(self == 1 ? "" : "s")" }
+}
+
 extension UInt64 {
     /// With commas between groups of three digits.
     var grouped: String {

@@ -36,6 +36,7 @@ final class RowTests<Row> {
 
     /// The value as the column prints it.
     private static func value(_ condition: RowCondition, _ column: Column<Row>, _ ledger: Ledger) throws -> String {
+        if column.isAge { return try condition.seconds(of: column.name) }
         if condition.isAboutNames {
             if let names = column.names { return try names.name(for: condition.text, of: column.name) }
             if column.name == "channel", hasLabels { return try ledger.channel(named: condition.text) ?? condition.text }

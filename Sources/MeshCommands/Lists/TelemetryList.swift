@@ -27,6 +27,8 @@ struct TelemetryList: RowList {
     @Flag(help: "Only the newest metrics of each node: of the kind, or of whichever came last.") var latest = false
     @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
 
+    var askedNodes: [NodeArgument?] { [node] }
+
     func validate() throws {
         if unknown, kind != nil { throw ValidationError("--unknown is about all kinds without a name") }
         if unknown, latest { throw ValidationError("--latest is about known kinds") }
@@ -35,7 +37,13 @@ struct TelemetryList: RowList {
     /// A table has the metrics in its rows, and those that are asked about: a kind has up to thirty, a node measures only a few.
     func columns(_ request: ListRequest) throws -> [Column<TelemetryRow>] {
         guard let kind else {
-            return try request.ledger.telemetryColumns(of: nil) + TelemetryRow.metrics(request.options.mentions)
+            let options = request.options
+            return try request.ledger.telemetryColumns(of: nil)
+                + TelemetryRow.metrics { _ in true }.map { column in
+                    var column = column
+                    column.isOnRequest = !options.mentions(column.name)
+                    return column
+                }
         }
         guard request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
             return try request.ledger.telemetryColumns(of: kind)

@@ -62,8 +62,11 @@ extension PointInTime {
             let arrival = then.asOfTime.map { ", which arrived at \(TimeText.iso($0.seconds))" } ?? ""
             return "event \(event)\(arrival)"
         case .time(let time), .arrival(let time):
-            let events = event == 0 ? "nothing" : then.countsOnlyHeard ? "some events up to \(event)" : "events up to \(event)"
-            return "\(TimeText.iso(time.seconds)): \(events) had been heard"
+            let events = event == 1 ? "event 1" : "events 1 to \(event)"
+            let known =
+                event == 0
+                ? "nothing had been heard by then" : then.countsOnlyHeard ? "what of \(events) had been heard by then" : events
+            return "\(TimeText.iso(time.seconds)): \(known)"
         }
     }
 }

@@ -47,7 +47,9 @@ protocol ShowsTimes: ParsableCommand {
 /// A range of time.
 struct TimeOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("From this time on: ISO 8601, 2025-09, '2h ago', 'yesterday 10:00', 1y.", valueName: "time"),
+        help: ArgumentHelp(
+            "From this time on: ISO 8601, 2025-09, '2h ago', 'yesterday 10:00', 1y. Packets of which only the time of the import is known are in no such window.",
+            valueName: "time"),
         transform: TimeArgument.parsed)
     var since: TimeArgument?
 

@@ -12,6 +12,10 @@ struct LedgerOption: ParsableArguments {
         completion: .directory)
     var ledger: String?
 
+    func validate() throws {
+        if ledger == "" { throw ValidationError("--ledger names no folder; leave it out for the usual ledger") }
+    }
+
     var path: String { Self.path(ledger, ProcessInfo.processInfo.environment) }
 
     static func path(_ option: String?, _ environment: [String: String]) -> String {

@@ -29,21 +29,33 @@ enum NameCompletion {
 
     /// Columns of the list, or else of the view, that the command line names. Several are separated by commas.
     static let columns = columns { prefix, columns in
-        columns.map { column in prefix.lastIndex(of: ",").map { prefix[...$0] + column.name } ?? column.name }
+        let start = prefix.lastIndex(of: ",").map { prefix[...$0] } ?? ""
+        return names(columns, prefix.dropFirst(start.count)).map { start + $0 }
     }
     /// Then the names that the values of a column have.
     static let conditions = columns { prefix, columns in
-        guard let condition = RowCondition(argument: prefix) else { return columns.map { $0.name + "=" } }
-        let column = columns.first { GenericCell.plain($0.name) == GenericCell.plain(condition.column) }
+        guard let condition = RowCondition(argument: prefix) else { return names(columns, prefix[...]).map { $0 + "=" } }
+        let wanted = GenericCell.plain(condition.column)
+        let column = columns.first { [$0.name, $0.title].map(GenericCell.plain).contains(wanted) }
         return (column?.values ?? []).map { condition.column + condition.sign + $0 }
+    }
+
+    /// Once something is typed, also the names that tables have for columns.
+    private static func names(_ columns: [KnownColumn], _ typed: Substring) -> [String] {
+        (columns.map(\.name) + (typed.isEmpty ? [] : columns.map(\.title))).withoutRepeats
     }
 
     /// A column, and the names that its values have.
     struct KnownColumn {
         let name: String
+        /// Its heading as one word.
+        let title: String
         let values: [String]
 
-        init<Row>(_ column: Column<Row>) { (name, values) = (column.name, column.names?.all ?? []) }
+        init<Row>(_ column: Column<Row>) {
+            (name, title) = (column.name, column.title.replacing(" ", with: "_"))
+            values = column.names?.all ?? []
+        }
     }
 
     /// Finds the columns of the list that a command line asks for; set by the command that has all lists.

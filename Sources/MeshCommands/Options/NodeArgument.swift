@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MeshLedger
 import Meshtastic
 
@@ -15,24 +16,49 @@ struct NodeArgument: ExpressibleByArgument {
 
     /// Short names like `1234` are common: a number first means a known node's number, then a name.
     func number(in ledger: Ledger) throws -> UInt32 {
-        if let number = NodeID.parse(text) { return number }
-        let number = UInt32(text)
+        let typed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let number = NodeID.parse(typed) { return number }
+        let number = UInt32(typed)
         if let number, try ledger.node(number, includingArchived: true) != nil { return number }
-        let named = try ledger.nodes(named: text)
+        let named = try named(typed, in: ledger)
         if named.count == 1 { return named[0].number }
-        if let number, named.isEmpty { return number }
+        if let number, named.isEmpty { return try Self.hexadecimal(typed, in: ledger) ?? number }
         if named.isEmpty {
             var query = RowQuery()
             query.includesArchived = true
             let all = try ledger.nodes(query)
-            let wanted = text.lowercased()
+            let wanted = typed.lowercased()
             let aliased = all.filter { $0.alias.lowercased() == wanted }
             if aliased.count == 1 { return aliased[0].number }
-            let guess = KnownName.suggestion(for: text, among: all.flatMap { [$0.alias, $0.longName, $0.shortName] })
+            let guess = KnownName.suggestion(for: typed, among: all.flatMap { [$0.alias, $0.longName, $0.shortName] })
             throw CommandError(
-                .noInput, "no node is called \(text)\(guess); `meshledger nodes` lists them, and !hex or a number also names one")
+                .noInput, "no node is called \(typed)\(guess); `meshledger nodes` lists them, and !hex or a number also names one"
+            )
         }
         let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
-        throw CommandError(.usage, "\(named.count) nodes are called \(text) (\(ids)); say which by its id")
+        throw CommandError(.usage, "\(named.count) nodes are called \(typed) (\(ids)); say which by its id")
+    }
+
+    /// Those of this name; of several, the only one that is spelt exactly so.
+    private func named(_ typed: String, in ledger: Ledger) throws -> [NodeRow] {
+        let asTyped = try ledger.nodes(named: text)
+        let named = asTyped.isEmpty ? try ledger.nodes(named: typed) : asTyped
+        let exact = named.filter { [$0.longName, $0.shortName].contains(typed) }
+        return exact.count == 1 ? exact : named
+    }
+
+    /// A known node whose id was typed without its `!`.
+    private static func hexadecimal(_ typed: String, in ledger: Ledger) throws -> UInt32? {
+        guard typed.utf8.count == 8, let number = UInt32(typed, radix: 16) else { return nil }
+        return try ledger.node(number, includingArchived: true).map(\.number)
+    }
+
+    /// Why an answer about the node is empty, where nothing was ever heard of it.
+    func unknown(in ledger: Ledger) throws -> CommandError? {
+        let number = try number(in: ledger)
+        guard try ledger.node(number, includingArchived: true) == nil else { return nil }
+        let isMentioned = try? !ledger.events(of: number, limit: 1).isEmpty  // an index that is being built cannot tell
+        guard isMentioned == false else { return nil }
+        return CommandError(.noInput, "the node \(NodeID.text(number)) was never heard or mentioned")
     }
 }

@@ -61,6 +61,16 @@ struct RowCondition: ExpressibleByArgument {
         return time.time
     }
 
+    /// The value as a length of time in seconds: `1d`, `90m`.
+    func seconds(of column: String) throws -> String {
+        guard comparison != nil, !text.isEmpty, Double(text) == nil else { return text }
+        let now = Timestamp(seconds: 0)
+        guard text.contains(where: \.isLetter), let then = TimeArgument(text, now: now), then.time <= now else {
+            throw CommandError(.usage, "'\(text)' is not a length of time: \(column) takes 90m, 2h, 1d or seconds")
+        }
+        return String(-then.time.seconds)
+    }
+
     /// The value as lists print it: a node's id for its name.
     func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }

@@ -61,13 +61,23 @@ extension CellValue {
         }
     }
 
-    /// The same in a list's order: null comes last in the reverse order as well.
+    /// The same in a list's order: null and NaN come last in the reverse order as well.
     func precedes(_ other: CellValue, reverse: Bool) -> Bool {
-        guard reverse, self != .null, other != .null else { return precedes(other) }
+        guard reverse, !isLast, !other.isLast else { return precedes(other) }
         return other.precedes(self)
     }
 
-    /// Numbers by value, before texts; null comes last.
+    private var isLast: Bool { self == .null || isNaN }
+
+    private var isNaN: Bool {
+        switch self {
+        case .float(let value): value.isNaN
+        case .double(let value): value.isNaN
+        default: false
+        }
+    }
+
+    /// Numbers by value, before NaN and texts; null comes last.
     func precedes(_ other: CellValue) -> Bool {
         switch (self, other) {
         case (.null, _): false
@@ -77,7 +87,7 @@ extension CellValue {
         case (.unsigned(let left), .unsigned(let right)): left < right
         default:
             switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
-            case (let left?, let right?): left < right
+            case (let left?, let right?): left < right || right.isNaN && !left.isNaN
             case (nil, nil): plain < other.plain
             case (let left, _): left != nil
             }

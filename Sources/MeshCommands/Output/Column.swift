@@ -17,12 +17,16 @@ struct Column<Row> {
     var value: (Row) -> CellValue
     /// Whether a narrow terminal leaves it out first.
     var isMinor: Bool
-    /// Whether rows are chosen or sorted by it: a narrow terminal leaves it out last.
-    var isAsked = false
+    /// Whether rows are chosen or sorted by it, or it says what they are about: a narrow terminal leaves it out last.
+    var isMain: Bool
     /// Whether only `--columns` shows it; conditions and orders may name it all the same.
     var isOnRequest = false
     /// Its form in tables, where that differs from the value; nil where it does not.
     var shown: ((Row) -> String?)?
+    /// Whether it is a length of time in seconds, which is compared with `1d`.
+    var isAge = false
+    /// Whether its time is only that of an import, of which a table shows the day.
+    var isOfImport: ((Row) -> Bool)?
     /// Whether its form in tables includes other columns.
     var isSummary = false
     /// The names that its values have; nil where they are no names.
@@ -35,7 +39,8 @@ struct Column<Row> {
     init(
         _ name: String, heading: String? = nil, unit: String? = nil, isDetail: Bool = false, canCut: Bool = false,
         isText: Bool = false,
-        isMinor: Bool = false, shown: ((Row) -> String?)? = nil, value: @escaping (Row) -> CellValue
+        isMinor: Bool = false, isMain: Bool = false, isOfImport: ((Row) -> Bool)? = nil, shown: ((Row) -> String?)? = nil,
+        value: @escaping (Row) -> CellValue
     ) {
         self.name = name
         let title = heading ?? name.replacing("_", with: " ")
@@ -44,9 +49,13 @@ struct Column<Row> {
         self.isDetail = isDetail
         self.canCut = canCut || isText
         self.isText = isText
-        self.isMinor = isMinor
+        (self.isMinor, self.isMain) = (isMinor, isMain)
         self.value = value
-        self.shown = shown
+        self.isOfImport = isOfImport
+        self.shown =
+            isOfImport.map { isOfImport in
+                { row in isOfImport(row) ? value(row).time.map { TimeText.imported($0.seconds) } : shown?(row) }
+            } ?? shown
         if let unit, !isPlace { self.heading = Self.heading(title, unit) }
     }
 
@@ -75,12 +84,13 @@ struct Column<Row> {
     /// The same column for a value that contains such a row.
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
         var column = Column<Whole>(
-            name, heading: title, isDetail: isDetail, canCut: canCut, isText: isText, isMinor: isMinor,
+            name, heading: title, isDetail: isDetail, canCut: canCut, isText: isText, isMinor: isMinor, isMain: isMain,
             shown: shown.map { shown in { shown(row($0)) } }
         ) { value(row($0)) }
         column.heading = heading
+        column.isOfImport = isOfImport.map { isOfImport in { isOfImport(row($0)) } }
         column.names = names
-        column.isSummary = isSummary
+        (column.isSummary, column.isAge, column.isOnRequest) = (isSummary, isAge, isOnRequest)
         return column
     }
 }

@@ -30,13 +30,15 @@ enum DisplayWidth {
         }
     }
 
-    /// Control and invisible characters as `\u{1b}`, so that a node's name cannot steer the terminal, and names that differ look different.
+    private static let names: [Unicode.Scalar: String] = ["\t": "\\t", "\n": "\\n", "\r": "\\r"]
+
+    /// Control and invisible characters as `\t` or `\u{1b}`, so that a node's name cannot steer the terminal, and names that differ look different.
     static func safe(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !isPlain(text), text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) }) else { return text }
         var safe = ""
         for scalar in text.unicodeScalars {
             if scalar.isControl || isHidden(scalar), !kept.contains(scalar) {
-                safe += "\\u{" + String(scalar.value, radix: 16) + "}"
+                safe += names[scalar] ?? "\\u{" + String(scalar.value, radix: 16) + "}"
             } else {
                 safe.unicodeScalars.append(scalar)
             }

@@ -1,3 +1,4 @@
+import Foundation
 import MeshLedger
 import MeshTables
 import Meshtastic
@@ -10,7 +11,7 @@ enum KnownName {
     /// - Throws: a `CommandError` with 66 that lists the names, and first those that are spelt alike.
     static func find(_ text: String, _ what: String, among known: [String]) throws(CommandError) -> String {
         if known.contains(text) { return text }
-        let wanted = text.lowercased()
+        let wanted = text.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
         let found = known.filter { $0.lowercased() == wanted }
         if let only = found.first, found.count == 1 { return only }
         guard found.isEmpty else {

@@ -75,10 +75,26 @@ extension ReportedNode {
             Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
             Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },
             Column("altitude", unit: "m", isDetail: true) { .number($0.position?.altitude) },
-            Column("position_time", heading: "pos age", shown: { $0.position.map { age($0, at: now) } ?? "" }) {
-                $0.position.map { .time($0.time) } ?? .null
-            },
+            positionTime(now), positionAge(now),
         ]
+    }
+
+    /// A table shows how long ago that was.
+    private static func positionTime(_ now: Int64) -> Column<ReportedNode> {
+        var column = Column<ReportedNode>("position_time", heading: "pos age", shown: { $0.positionAge(at: now) }) {
+            $0.position.map { .time($0.time) } ?? .null
+        }
+        column.isSummary = true
+        return column
+    }
+
+    /// The same as a length of time, for conditions and orders.
+    private static func positionAge(_ now: Int64) -> Column<ReportedNode> {
+        var column = Column<ReportedNode>("pos_age", shown: { $0.positionAge(at: now) }) { row in
+            row.position.map { .integer(max(0, now - Int64($0.time))) } ?? .null
+        }
+        (column.isAge, column.isOnRequest) = (true, true)
+        return column
     }
 
     private static func metric(_ name: String, heading: String? = nil, isDetail: Bool = false) -> Column<ReportedNode> {
@@ -88,8 +104,9 @@ extension ReportedNode {
         }
     }
 
-    private static func age(_ position: PositionRow, at now: Int64) -> String {
-        position.timeSource == .import ? "imported" : TimeText.age(position.time, at: now)
+    private func positionAge(at now: Int64) -> String {
+        guard let position else { return "" }
+        return position.timeSource == .import ? "imported" : TimeText.age(position.time, at: now)
     }
 
     /// Rounded to about a metre.

@@ -205,11 +205,13 @@ final class RowWriter<Row> {
         }
     }
 
-    /// Where all local times of a column have the same offset, its heading has it instead.
+    /// Where all local times of a column have the same offset, its heading has it instead; a day of an import has none.
     private func moveOffsets() {
         for column in shownColumns.indices {
             let offsets = Set(waiting.compactMap { TableZone.offset(in: $0[column]) })
-            let times = waiting.count { $0[column].isEmpty || TableZone.offset(in: $0[column]) != nil }
+            let times = waiting.count {
+                $0[column].isEmpty || TableZone.offset(in: $0[column]) != nil || TimeText.isImported($0[column])
+            }
             guard offsets.count == 1, times == waiting.count, let offset = offsets.first else { continue }
             self.offsets[column] = offset
         }
@@ -238,11 +240,20 @@ final class RowWriter<Row> {
         let headings = zip(shownColumns, offsets).map { $1.isEmpty ? $0.heading : "\($0.heading) \($1)" }
         let layout = TableLayout(
             headings: headings, rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
-            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isAsked: shownColumns.map(\.isAsked),
-            width: width)
+            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isMain: shownColumns.map(\.isMain),
+            pairs: pairs, width: width)
         let heading = layout.line(headings)
         output.line(output.hasColour ? "\u{1b}[1m\(heading)\u{1b}[0m" : heading)
         self.layout = layout
+    }
+
+    /// A latitude and its longitude: neither tells anything without the other.
+    private var pairs: [(Int, Int)] {
+        shownColumns.indices.compactMap { index in
+            guard shownColumns[index].name.hasSuffix("latitude") else { return nil }
+            let other = shownColumns[index].name.replacing("latitude", with: "longitude")
+            return shownColumns.firstIndex { $0.name == other }.map { (index, $0) }
+        }
     }
 
     private func startTable() {

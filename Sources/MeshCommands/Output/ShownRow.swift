@@ -15,6 +15,7 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
     var canCut = false
     var isText = false
     var isMinor = false
+    var isMain = false
     var shown: ((Row) -> String?)?
     /// Whether `shown` includes other columns.
     var isSummary = false
@@ -23,14 +24,14 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
 
     init(
         _ name: String, heading: String? = nil, isDetail: Bool = false, canCut: Bool = false, isText: Bool = false,
-        isMinor: Bool = false, shown: ((Row) -> String?)? = nil
+        isMinor: Bool = false, isMain: Bool = false, shown: ((Row) -> String?)? = nil
     ) {
         self.name = name
         self.heading = heading
         self.isDetail = isDetail
         self.canCut = canCut
         self.isText = isText
-        self.isMinor = isMinor
+        (self.isMinor, self.isMain) = (isMinor, isMain)
         self.shown = shown
     }
 
@@ -61,13 +62,11 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
 extension Column {
     /// - Parameter shown: how a table shows it; nil for one that only CSV and JSON have.
     init(_ table: TableColumn<Row>, _ shown: ShownColumn<Row>?) {
-        let value = table.cell
         self.init(
             table.name, heading: shown?.heading, unit: table.schema.unit, isDetail: shown?.isDetail ?? true,
             canCut: shown?.canCut ?? false, isText: shown?.isText ?? false, isMinor: shown?.isMinor ?? false,
-            shown: shown?.isOfImport.map { isOfImport in
-                { row in isOfImport(row) ? value(row).time.map { TimeText.imported($0.seconds) } : nil }
-            } ?? shown?.shown, value: value)
+            isMain: shown?.isMain ?? false,
+            isOfImport: shown?.isOfImport, shown: shown?.shown, value: table.cell)
         names = table.names
         isSummary = shown?.isSummary ?? false
     }

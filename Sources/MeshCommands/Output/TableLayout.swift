@@ -12,7 +12,8 @@ struct TableLayout {
     private let canCut: [Bool]
     private let isText: [Bool]
     private let isMinor: [Bool]
-    private let isAsked: [Bool]
+    private let isMain: [Bool]
+    private let pairs: [(Int, Int)]
     private let isBounded: Bool
     private var shown: [Int]
 
@@ -22,16 +23,18 @@ struct TableLayout {
     /// - Parameters:
     ///   - isText: the columns that are wrapped; nil for none.
     ///   - isMinor: the columns that are left out before anything is truncated; nil for none.
-    ///   - isAsked: the columns that are left out last; nil for none.
+    ///   - isMain: the columns that are left out last; nil for none.
+    ///   - pairs: columns that are left out together.
     init(
         headings: [String], rows: [[String]], isNumeric: [Bool], canCut: [Bool], isText: [Bool]? = nil, isMinor: [Bool]? = nil,
-        isAsked: [Bool]? = nil, width: Int?
+        isMain: [Bool]? = nil, pairs: [(Int, Int)] = [], width: Int?
     ) {
         self.isNumeric = isNumeric
         self.canCut = canCut
         self.isText = isText ?? headings.map { _ in false }
         self.isMinor = isMinor ?? headings.map { _ in false }
-        self.isAsked = isAsked ?? headings.map { _ in false }
+        self.isMain = isMain ?? headings.map { _ in false }
+        self.pairs = pairs
         isBounded = width != nil
         widths = headings.map(DisplayWidth.of)
         shown = Array(headings.indices)
@@ -44,13 +47,13 @@ struct TableLayout {
     private mutating func fit(_ width: Int) {
         let (isText, canCut) = (isText, canCut)
         while total > width, narrow(where: { isText[$0] && $1 > max(Self.shortestText, width / 3) }) {}
-        while total > width, let minor = shown.last(where: { isMinor[$0] && !isAsked[$0] }) { hide(minor) }
+        while total > width, let minor = shown.last(where: { isMinor[$0] && !isMain[$0] }) { hide(minor) }
         while total > width, narrow(where: { canCut[$0] && !isText[$0] && $1 > Self.shortestCut }) {}
         while total > width, narrow(where: { isText[$0] && $1 > Self.shortestText }) {}
         while total > width, shown.count > 1 {
             if narrow(where: { isText[$0] && $1 > Self.shortestCut * 2 }) { continue }
             let others = shown.dropFirst().filter { !isText[$0] }
-            if let last = others.last(where: { !isAsked[$0] }) ?? others.last {
+            if let last = others.last(where: { !isMain[$0] }) ?? others.last {
                 hide(last)
             } else if !narrow(where: { isText[$0] && $1 > Self.shortestCut }), let last = shown.last {
                 hide(last)
@@ -62,7 +65,10 @@ struct TableLayout {
         if hiddenCount > 0 || isText[taker] && taker == shown.last { widths[taker] += spare }
     }
 
-    private mutating func hide(_ column: Int) { shown.removeAll { $0 == column } }
+    private mutating func hide(_ column: Int) {
+        let pair = pairs.first { $0.0 == column || $0.1 == column } ?? (column, column)
+        shown.removeAll { $0 == pair.0 || $0 == pair.1 }
+    }
 
     private var total: Int { shown.reduce(0) { $0 + widths[$1] } + Self.space * (shown.count - 1) }
 

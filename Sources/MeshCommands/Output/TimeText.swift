@@ -8,7 +8,11 @@ enum TimeText {
     static func iso(microseconds: Int64) -> String { ISO8601.text(microseconds: microseconds) }
 
     /// In place of an unknown time, of which only the import is known.
-    static func imported(_ seconds: Int64) -> String { "imported \(iso(seconds).prefix(10))" }
+    static func imported(_ seconds: Int64) -> String { "\(importedWord) \(iso(seconds).prefix(10))" }
+
+    static func isImported(_ text: String) -> Bool { text.hasPrefix(importedWord + " ") }
+
+    static let importedWord = "imported"
 
     /// How long ago a time was, in the largest unit that fits: `45s`, `12m`, `3h`, `5d`.
     static func age(_ time: UInt32, at now: Int64) -> String {

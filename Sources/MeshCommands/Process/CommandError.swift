@@ -14,8 +14,9 @@ struct CommandError: Error {
     }
 
     /// A requested event is not in the log.
-    init(noEvent sequence: UInt64, lastOne last: UInt64) {
-        let there = last == 0 ? "the ledger is empty" : "the last one is \(last)"
+    init(noEvent sequence: UInt64, lastOne last: UInt64, isPast: Bool = false) {
+        let there =
+            last > 0 ? "the last one is \(last)" : isPast ? "nothing had been heard by then" : "the ledger is empty"
         self.init(.noInput, "there is no event \(sequence); \(there)")
     }
 

@@ -4,6 +4,7 @@ import Glibc
 enum ExitStatus: Int32, CaseIterable {
     case success = 0
     case verificationFailed = 1
+    case declined = 2
     case usage = 64
     case badData = 65
     case noInput = 66
@@ -21,6 +22,7 @@ enum ExitStatus: Int32, CaseIterable {
         switch self {
         case .success: "done"
         case .verificationFailed: "damage was found, or a proof does not hold"
+        case .declined: "a question was answered with no; nothing was changed"
         case .usage: "the command line is wrong"
         case .badData: "a file is damaged, has another format, or was written by a newer version"
         case .noInput: "a file, ledger or row does not exist"

@@ -115,7 +115,7 @@ struct RetainCommand: AsyncParsableCommand {
     private func confirm() throws {
         guard !yes else { return }
         guard Consent.canAsk else { throw CommandError(.usage, "use --yes to drop them for good, or --dry-run to only look") }
-        guard Consent.isGiven("drop them for good?") else { throw CommandError(.interrupted, "nothing was dropped") }
+        guard Consent.isGiven("drop them for good?") else { throw CommandError(.declined, "nothing was dropped") }
     }
 
     private func checkpointSizes() throws -> [UInt64] {

@@ -26,7 +26,7 @@ public struct TableColumn<Row>: Sendable {
     /// Whether it is its only or first property, perhaps in another form, so that keys and indexes of the property find it.
     let isProperty: Bool
     /// Whether it depends on more than the row: on names of nodes and sources, or on the current time.
-    let isContextual: Bool
+    package let isContextual: Bool
 
     /// - Parameters:
     ///   - property: the property whose value it has, followed by those that decide whether it has one.

@@ -69,7 +69,7 @@ extension ChannelRow: TableRow {
                 "readable", .number { $0.channel.isReadable }, from: \.channel, meaning: "Whether a known key opens its packets."),
             TableColumn(
                 "key_fingerprint",
-                .optionalText { $0.channel.keyFingerprint == 0 ? nil : String($0.channel.keyFingerprint, radix: 16) },
+                .optionalText { $0.channel.keyFingerprint == 0 ? nil : ChannelKey.fingerprintText($0.channel.keyFingerprint) },
                 from: \.channel,
                 meaning: "Of its key, in hexadecimal digits."),
             TableColumn("packets", .number { $0.packets }, of: \.packets, meaning: "How many packets were heard."),
@@ -124,5 +124,13 @@ extension HardwareRow: TableRow {
             TableColumn("first_sequence", .number { $0.firstSequence }, of: \.firstSequence, meaning: firstSequenceMeaning),
             TableColumn("sequence", .number { $0.sequence }, of: \.sequence, meaning: sequenceMeaning),
         ] + olderRecipe(context) { $0.sequence }
+    }
+}
+
+extension ChannelKey {
+    /// A fingerprint in 16 hexadecimal digits.
+    package static func fingerprintText(_ fingerprint: UInt64) -> String {
+        let digits = String(fingerprint, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -1,9 +1,9 @@
 import MeshCrypto
-import Meshtastic
+package import Meshtastic
 import ProtobufWire
 
 /// Distinguishes two packets of one sender with one id, and two receptions of one packet: hashes of 32 bits, 0 if there is nothing to compare.
-struct PacketPrint: Sendable, Equatable {
+package struct PacketPrint: Sendable, Equatable {
     /// Hash of port, payload and the packet that it answers; for a trace route without the payload, to which each hop adds itself.
     var plain: UInt32 = 0
     /// Hash of the bytes that no key opened, with the channel's hash.
@@ -17,7 +17,20 @@ struct PacketPrint: Sendable, Equatable {
 
     static let portMask: UInt32 = 0x1ff00
 
-    init() {}
+    package init() {}
+
+    /// Whether nothing contradicts equal content.
+    @inline(__always)
+    package func hasContent(of other: PacketPrint) -> Bool {
+        if plain != 0, other.plain != 0 {
+            return isLossy == other.isLossy ? plain == other.plain : Self.hasPort(shape, of: other.shape)
+        }
+        if cipher != 0, other.cipher != 0 {
+            // A trace route grows on its way, with the same first bytes under the same key.
+            return cipher == other.cipher || Self.isGrown(shape, other.shape)
+        }
+        return true
+    }
 
     /// Whether both, which are open, have one port.
     static func hasPort(_ shape: UInt32, of other: UInt32) -> Bool { (shape ^ other) & portMask == 0 }
@@ -26,7 +39,7 @@ struct PacketPrint: Sendable, Equatable {
     static func isGrown(_ shape: UInt32, _ other: UInt32) -> Bool { (shape ^ other) & 0xff == 0 && shape >> 17 != other >> 17 }
 
     @inline(__always)
-    init(_ packet: DecodedPacket, _ payload: RawSpan, isJSON: Bool) {
+    package init(_ packet: DecodedPacket, _ payload: RawSpan, isJSON: Bool) {
         guard packet.hasPacket else { return }
         isLossy = isJSON
         if packet.isOpen {

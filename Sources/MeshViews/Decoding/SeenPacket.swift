@@ -51,15 +51,9 @@ struct SeenPacket: Sendable {
 
     /// Whether nothing contradicts equal content.
     func hasContent(of hearing: SeenPackets.Hearing) -> Bool {
-        let print = hearing.print
-        if plain != 0, print.plain != 0 {
-            return isLossy == print.isLossy ? plain == print.plain : PacketPrint.hasPort(shape, of: print.shape)
-        }
-        if cipher != 0, print.cipher != 0 {
-            // A trace route grows on its way, with the same first bytes under the same key.
-            return cipher == print.cipher || PacketPrint.isGrown(shape, print.shape)
-        }
-        return true
+        var known = PacketPrint()
+        (known.plain, known.cipher, known.shape, known.isLossy) = (plain, cipher, shape, isLossy)
+        return known.hasContent(of: hearing.print)
     }
 
     /// Whether this reception should replace the packet's row: it was earlier, its time is the first that is known, or it has all of the content.

@@ -41,7 +41,7 @@ struct UDPSourceTests {
             [try BuiltProgram.url().path, folder.path, OraclePython.path ?? "", Self.sender], ledger: ledger, home: folder.path)
         let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(outcome.status == 0, "\(outcome.text) \(errors)")
-        #expect(errors.contains("\(count) of \(count) packets stored"))
+        #expect(errors.contains("\(count) of \(count) events stored"))
         let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
         let payloads = try log.allEvents().map { Array($0.payload) }
         #expect(payloads == (0..<UInt32(count)).map { [0x0d] + MadeEnvelope.little($0) })
@@ -79,7 +79,7 @@ struct UDPSourceTests {
             [try BuiltProgram.url().path, folder.path, OraclePython.path ?? ""], ledger: ledger, home: folder.path)
         let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(outcome.status == 0, "\(outcome.text) \(errors)")
-        #expect(errors.contains("100 of 100 packets stored"), "\(errors)")
+        #expect(errors.contains("100 of 100 events stored"), "\(errors)")
     }
 
     @Test func `ten thousand datagrams a second are stored or counted as lost`() async throws {
