@@ -101,13 +101,6 @@ struct HelpTests {
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("---complete"))
     }
-}
-
-extension CommandTree {
-    /// The words that name each command.
-    fileprivate static func paths(of tree: CommandTree, _ path: [String]) -> [[String]] {
-        [path] + tree.shown.filter { $0.commandName != "help" }.flatMap { paths(of: $0, path + [$0.commandName]) }
-    }
 
     @Test func `help says what a window of time leaves out, and what it does not count`() throws {
         func help(_ command: String) throws -> String {
@@ -115,5 +108,12 @@ extension CommandTree {
         }
         #expect(try help("gateways").contains("what they count is of all times. Only --alone"))
         #expect(try help("packets").contains("only the time of the import is known are in no such window"))
+    }
+}
+
+extension CommandTree {
+    /// The words that name each command.
+    fileprivate static func paths(of tree: CommandTree, _ path: [String]) -> [[String]] {
+        [path] + tree.shown.filter { $0.commandName != "help" }.flatMap { paths(of: $0, path + [$0.commandName]) }
     }
 }
