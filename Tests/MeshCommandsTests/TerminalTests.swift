@@ -186,8 +186,9 @@ struct TerminalTests {
                 #expect(head.contains("latitude") == head.contains("longitude"), "\(columns): \(head)")
             }
         }
-        let line = try tool.run("nodes", "--format", "csv", "--columns", "node").lines[1]
-        let heads = try shown(tool, "links", "neighbors", String(line), columns: 60).output
-        #expect(heads.isEmpty || heads.contains("it hears node dB"), "\(heads)")
+        try tool.run("simulate", "--nodes", "10", "--packets", "200")
+        let node = try tool.run("links", "--limit", "1", "--format", "csv", "--columns", "heard").lines[1]
+        let heads = try shown(tool, "links", "neighbors", String(node), columns: 60).lines[0]
+        #expect(heads.contains("node hears it dB") && heads.contains("it hears node dB"), "\(heads)")
     }
 }
