@@ -161,15 +161,7 @@ import Testing
     }
 
     @Test func `a copy that went its own way is told apart`() async throws {
-        let log = try await filledLog(300)
-        let path = folder.path + "/fork"
-        try log.record(to: file)
-        await log.close()
-        let fork = try EventLog.create(at: path)
-        _ = try await fork.importRecording(file)
-        await fork.close()
-        try FileManager.default.copyItem(atPath: path, toPath: path + "2")
-        let (left, right) = (try EventLog.open(at: path), try EventLog.open(at: path + "2"))
+        let (left, right) = try await forked()
         try await fill(left, 10, seed: 8)
         try await fill(right, 20, seed: 9)
         try left.record(to: file)
@@ -178,6 +170,43 @@ import Testing
         #expect(right.head == EventSequence(320))
         await left.close()
         await right.close()
+    }
+
+    /// Two logs that begin with the same 300 events.
+    private func forked() async throws -> (EventLog, EventLog) {
+        let log = try await filledLog(300)
+        let path = folder.path + "/fork"
+        try log.record(to: file)
+        await log.close()
+        let fork = try EventLog.create(at: path)
+        _ = try await fork.importRecording(file)
+        await fork.close()
+        try FileManager.default.copyItem(atPath: path, toPath: path + "2")
+        return (try EventLog.open(at: path), try EventLog.open(at: path + "2"))
+    }
+
+    @Test(arguments: [false, true])
+    func `recordings of two copies that went their own ways are not mixed in a third log`(_ hasOwnEvents: Bool) async throws {
+        let (left, right) = try await forked()
+        let third = try EventLog.temporary()
+        if hasOwnEvents { try await fill(third, 20, seed: 7) }
+        try await fill(left, 50, seed: 8)
+        // Another number of sources, so that no exact copy is possible.
+        _ = try await right.source(named: "of the right one")
+        try await fill(right, 70, seed: 9)
+        try left.record(to: file)
+        _ = try await third.importRecording(file)
+        let head = third.head
+        for first in [1, 200, 310] {
+            try right.record(to: file, RecordingSelection(first: EventSequence(UInt64(first))))
+            let error = await #expect(throws: EventLogError.self) { try await third.importRecording(file) }
+            #expect(error?.code == .forked && third.head == head, "from \(first)")
+            #expect(error?.description.contains("event \(max(301, first)) of the ledger") == true, "\(error?.description ?? "")")
+        }
+        // What both have is no contradiction.
+        try right.record(to: file, RecordingSelection(last: EventSequence(300)))
+        #expect(try await third.importRecording(file).added == 0)
+        for log in [left, right, third] { await log.close() }
     }
 
     @Test func `every cut and every flipped bit of a recording is found before anything is added`() async throws {

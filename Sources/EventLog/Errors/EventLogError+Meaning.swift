@@ -34,7 +34,7 @@ extension EventLogError: CustomStringConvertible {
         case .notARecording: "this is not a recording of a ledger; check the path"
         case .notABackup: "this is not a backup of a ledger; check the path"
         case .forked:
-            "two copies of a ledger differ in the same event, so one of them was changed; nothing more was copied"
+            "two copies of a ledger differ in the same event: both went on after they were copied, or one was changed; nothing more was copied; keep each in a ledger of its own"
         case .missingBackup: "there is no backup here; check the path, or make one with `meshledger backup`"
         case .cannotCreate: "it cannot be created there; check that the parent folder exists and is writable"
         case .exists: "something already exists here; choose another path or open it"

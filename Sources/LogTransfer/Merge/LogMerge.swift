@@ -104,8 +104,8 @@ struct LogMerge {
         copies.removeAll(keepingCapacity: true)
     }
 
-    private func read(_ entries: [MergeEntry]) throws(EventLogError) -> [MergeEvent] {
-        var events = [MergeEvent](repeating: MergeEvent(), count: entries.count)
+    private func read(_ entries: [MergeEntry]) throws(EventLogError) -> [CopiedEvent] {
+        var events = [CopiedEvent](repeating: CopiedEvent(), count: entries.count)
         for input in inputs { try input.read(entries, into: &events) }
         return events
     }

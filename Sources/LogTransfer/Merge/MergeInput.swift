@@ -64,7 +64,7 @@ struct MergeInput {
     }
 
     /// Reads the events of this log among `entries` into `events`, each in its place.
-    func read(_ entries: [MergeEntry], into events: inout [MergeEvent]) throws(EventLogError) {
+    func read(_ entries: [MergeEntry], into events: inout [CopiedEvent]) throws(EventLogError) {
         let reader = try log.beginRead()
         var cursor = try reader.cursor()
         var tile: (number: UInt64, salts: TileSalts)?
@@ -82,7 +82,7 @@ struct MergeInput {
             let record = cursor.record.copied
             let source = RecordHeader(record.span.rawBytes).source
             let name = source == 0 ? nil : names[source] ?? "source \(source)"
-            events[index] = MergeEvent(record: record, salt: salt, source: SourceOrigin(entry.ledger, named: name))
+            events[index] = CopiedEvent(record: record, salt: salt, source: SourceOrigin(entry.ledger, named: name))
         }
     }
 }
@@ -98,22 +98,6 @@ extension MergeEntry {
     }
 
     var ledger: LedgerID { LedgerID((ledgerHigh, ledgerLow)) }
-}
-
-/// An event as a merged log keeps it.
-struct MergeEvent {
-    var record: [UInt8] = []
-    var salt: ArraySlice<UInt8> = []
-    var source: SourceOrigin?
-
-    var header: RecordHeader { RecordHeader(record.span.rawBytes) }
-
-    /// What is the same in all copies of one event: times, flags, encoding and inner hash.
-    func commonBytes(_ hasher: inout MerkleHasher) -> [UInt8] {
-        // After the sequence, the leaf data has the header, with the source's number in its bytes 16 to 19.
-        let leaf = hasher.leafData(ofRecord: record.span.rawBytes, sequence: 0, salt: Array(salt).span.rawBytes)
-        return Array(leaf[8..<24] + leaf[28...])
-    }
 }
 
 /// The event by which a merged log records which of its events were erased before.

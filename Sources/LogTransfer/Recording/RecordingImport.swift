@@ -32,6 +32,7 @@ struct RecordingImport {
     /// The tree over those recorded events that the log has, if it is an exact copy so far.
     private var common = LeafTree()
     private var nextSequence: UInt64
+    private var hasher = MerkleHasher()
 
     /// The last event that is wanted.
     private let last: UInt64
@@ -127,6 +128,8 @@ struct RecordingImport {
         var place = (run: 0, first: 0)
         let isOwn = reader.head.ledger == own
         let run = reader.run
+        let present = min(head + 1 - min(nextSequence, head + 1), UInt64(run.count))
+        try check((0..<Int(present)).map { ($0, nextSequence + UInt64($0)) })
         for index in 0..<run.count {
             let sequence = nextSequence + UInt64(index)
             if sequence > last { return }
@@ -162,12 +165,16 @@ struct RecordingImport {
     private mutating func takeNew() async throws(EventLogError) {
         var place = (run: 0, first: 0)
         let run = reader.run
+        var present: [(position: Int, place: UInt64)] = []
         for position in 0..<run.count {
             let origin = origin(position, &place)
-            if index?.contains(origin.ledger, origin.sequence) == true {
+            if let place = index?.place(of: origin.ledger, origin.sequence) {
                 report.present += 1
+                present.append((position, place))
                 continue
             }
+            try check(present)
+            present.removeAll(keepingCapacity: true)
             let header = RecordHeader(run.record(position))
             let name = header.source == 0 ? nil : names[header.source] ?? "source \(header.source)"
             let arrival = Timestamp(microseconds: header.arrival)
@@ -175,6 +182,26 @@ struct RecordingImport {
             let salt = TileSalts.saltSize * position..<TileSalts.saltSize * (position + 1)
             appender.add(run.record(position), salt: reader.salts[salt], origin: origin, source: source)
         }
+        try check(present)
+    }
+
+    /// Checks that events of the block that are here already are the recorded ones. Each event has a salt of its own, so two copies of a log that went on
+    /// separately differ in all later events: the last one shows it.
+    private mutating func check(_ present: [(position: Int, place: UInt64)]) throws(EventLogError) {
+        guard let last = present.last, try differs(last.position, last.place) else { return }
+        for (position, place) in present where try differs(position, place) {
+            var run = (run: 0, first: 0)
+            let (ledger, sequence) = origin(position, &run)
+            throw EventLogError(
+                .forked, path: reader.path, detail: "event \(sequence) of the ledger \(ledger.text) is not that of \(log.path)")
+        }
+    }
+
+    private mutating func differs(_ position: Int, _ place: UInt64) throws(EventLogError) -> Bool {
+        let ours = try log.copiedEvent(at: place)
+        let salt = TileSalts.saltSize * position..<TileSalts.saltSize * (position + 1)
+        let theirs = CopiedEvent(record: reader.run.record(position).copied, salt: reader.salts[salt])
+        return ours.commonBytes(&hasher) != theirs.commonBytes(&hasher)
     }
 }
 
