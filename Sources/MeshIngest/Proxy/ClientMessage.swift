@@ -3,11 +3,13 @@ import ProtobufWire
 /// A message from a client of a shared radio: a ToRadio.
 enum ClientMessage: Equatable {
     struct Packet: Equatable {
+        /// Not 0.
         var id: UInt32
         /// The MeshPacket, from the radio's own node, as the radio sends it.
         var bytes: [UInt8]
         /// Whether it changes or reads a node's settings, or might: encrypted ones cannot be checked.
         var isAdmin: Bool
+        var isEncrypted: Bool
         /// Whether it asks for an acknowledgement or a response.
         var wantsAnswer: Bool
     }
@@ -16,7 +18,11 @@ enum ClientMessage: Equatable {
     case heartbeat
     case disconnect
     case packet(Packet)
-    /// Something that only the radio itself can handle, such as its files; or not a message.
+    /// A message from a broker, which the radio gets through its clients: the whole ToRadio.
+    case broker([UInt8])
+    /// A part of a file that is written to the radio or read from it: the whole ToRadio.
+    case file([UInt8])
+    /// Something that no radio knows yet; or not a message.
     case other
 
     private static let adminPort: UInt64 = 6
@@ -35,10 +41,16 @@ enum ClientMessage: Equatable {
         var found = ClientMessage.other
         while let field = try reader.next() {
             switch field.tag {
-            case WireField.tag(1, .lengthDelimited): found = .packet(try packet(reader.bytes(field), number))
-            case WireField.tag(3, .varint): found = .wantConfig(field.asUInt32)
+            case WireField.tag(ToRadioMessage.Field.packet, .lengthDelimited):
+                found = .packet(try packet(reader.bytes(field), number))
+            case WireField.tag(ToRadioMessage.Field.wantConfig, .varint): found = .wantConfig(field.asUInt32)
             case WireField.tag(4, .varint): found = .disconnect
-            case WireField.tag(7, .lengthDelimited): found = .heartbeat
+            // Written again, since nothing else may be smuggled to the radio beside it.
+            case WireField.tag(ToRadioMessage.Field.file, .lengthDelimited):
+                found = .file(ToRadioMessage.wrapped(reader.bytes(field).asArray, ToRadioMessage.Field.file))
+            case WireField.tag(ToRadioMessage.Field.broker, .lengthDelimited):
+                found = .broker(ToRadioMessage.wrapped(reader.bytes(field).asArray, ToRadioMessage.Field.broker))
+            case WireField.tag(ToRadioMessage.Field.heartbeat, .lengthDelimited): found = .heartbeat
             default: found = .other
             }
         }
@@ -46,29 +58,36 @@ enum ClientMessage: Equatable {
     }
 
     private static func packet(_ bytes: RawSpan, _ number: UInt32) throws(WireError) -> Packet {
-        var writer = WireWriter(capacity: bytes.byteCount + 8)
+        var writer = WireWriter(capacity: bytes.byteCount + 16)
         // A radio sends its client's packets under its own number, whatever the client says.
         writer.fixed32(1, number)
-        var (id, isDecoded, isAdmin, wantsAnswer): (UInt32, Bool, Bool, Bool) = (0, false, false, false)
+        var packet = Packet(id: 0, bytes: [], isAdmin: false, isEncrypted: true, wantsAnswer: false)
         var reader = WireReader(bytes)
         var start = 0
         while let field = try reader.next() {
             if field.number != 1 { writer.raw(bytes.bytes(ByteRange(truncating: start, reader.position - start))) }
             start = reader.position
             switch field.tag {
-            case WireField.tag(6, .fixed32): id = field.asUInt32
+            case WireField.tag(6, .fixed32): packet.id = field.asUInt32
             case WireField.tag(4, .lengthDelimited):
-                isDecoded = true
+                packet.isEncrypted = false
                 var data = WireReader(bytes.bytes(field.range))
                 while let field = try data.next() {
-                    if field.tag == WireField.tag(1, .varint) { isAdmin = field.scalar == adminPort || isAdmin }
-                    if field.tag == WireField.tag(3, .varint) { wantsAnswer = field.scalar != 0 || wantsAnswer }
+                    if field.tag == WireField.tag(1, .varint) { packet.isAdmin = field.scalar == adminPort || packet.isAdmin }
+                    if field.tag == WireField.tag(3, .varint) { packet.wantsAnswer = field.scalar != 0 || packet.wantsAnswer }
                 }
-            case WireField.tag(5, .lengthDelimited): isAdmin = true
-            case WireField.tag(10, .varint): wantsAnswer = field.scalar != 0 || wantsAnswer
+            case WireField.tag(5, .lengthDelimited): packet.isAdmin = true
+            case WireField.tag(10, .varint): packet.wantsAnswer = field.scalar != 0 || packet.wantsAnswer
             default: break
             }
         }
-        return Packet(id: id, bytes: writer.bytes, isAdmin: isAdmin || !isDecoded, wantsAnswer: wantsAnswer)
+        if packet.id == 0 {
+            // As the radio does, whose answer would name an id that is not known here.
+            packet.id = UInt32.random(in: 1 ... .max)
+            writer.fixed32(6, packet.id)
+        }
+        packet.isAdmin = packet.isAdmin || packet.isEncrypted
+        packet.bytes = writer.bytes
+        return packet
     }
 }

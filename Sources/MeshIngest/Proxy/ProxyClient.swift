@@ -16,28 +16,52 @@ final class ProxyClient: Sendable {
 
     private struct State {
         var answers: [Answer] = []
-        /// The last event sent to it; nil until it has requested the configuration.
-        var place: UInt64?
+        var window = SendWindow()
+        /// The log's last event when it requested the configuration.
+        var joined: UInt64?
         var hasAsked = false
+        /// Whether another client has taken over its place.
+        var isReplaced = false
     }
 
     private static let mostAnswers = 1_000
     private static let eventsAtOnce: UInt64 = 256
+    private static let noAdmin = "share-admin does not name its network"
     private static let notAuthorized: UInt32 = 33
 
     private struct Left: Error {}
 
     private let radio: SharedRadio
     let address: String
-    private let silenceSeconds: Double
+    private let channel: any Channel
+    private let options: ShareOptions
     private let state = Mutex(State())
 
-    init(_ radio: SharedRadio, address: String, silenceSeconds: Double) {
-        (self.radio, self.address, self.silenceSeconds) = (radio, address, silenceSeconds)
+    init(_ radio: SharedRadio, _ channel: any Channel, _ options: ShareOptions) {
+        (self.radio, self.channel, self.options) = (radio, channel, options)
+        address = channel.remoteAddress?.ipAddress ?? ""
     }
 
-    /// The last event sent to it; nil for a client that never requested anything, such as a port scanner.
-    var place: UInt64? { state.withLock { $0.place } }
+    /// The last event that it has; nil for a client that never requested anything, such as a port scanner, and for one that was replaced.
+    var place: UInt64? { state.withLock { $0.isReplaced ? nil : $0.window.place } }
+
+    /// The same for a client that may have lost what was sent to it since.
+    var openPlace: UInt64? { state.withLock { $0.isReplaced || !$0.window.isOpen ? nil : $0.window.place } }
+
+    var hasStalled: Bool { state.withLock { $0.window.hasStalled(forSeconds: options.stallSeconds) } }
+
+    /// Whether it is to be disconnected: another has its place, or it has not taken a byte for long.
+    var isGone: Bool {
+        state.withLock { $0.isReplaced || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
+    }
+
+    func replace() { state.withLock { $0.isReplaced = true } }
+
+    /// Finds out what it has acknowledged.
+    func measure() async {
+        guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return }
+        state.withLock { $0.window.acknowledge(count) }
+    }
 
     func run(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>)
         async throws
@@ -46,16 +70,22 @@ final class ProxyClient: Sendable {
             group.addTask { [self] in try await read(inbound) }
             group.addTask { [self] in try await write(outbound) }
             group.addTask { [self] in try await leaveIfSilent() }
-            group.addTask { [self] in await radio.waitWhileAllowed(address) }
-            defer { group.cancelAll() }
-            try await group.next()
+            group.addTask { [self] in await radio.waitWhileAllowed(self) }
+            do {
+                try await group.next()
+            } catch {
+                await measure()
+                throw error
+            }
+            await measure()
+            group.cancelAll()
         }
     }
 
     /// A connection that asks for nothing takes no client's place for ever.
     private func leaveIfSilent() async throws {
         while true {
-            try await Task.sleep(for: .seconds(silenceSeconds))
+            try await Task.sleep(for: .seconds(options.silenceSeconds))
             if !state.withLock({ $0.hasAsked }) { throw Left() }
         }
     }
@@ -76,6 +106,11 @@ final class ProxyClient: Sendable {
                 case .disconnect: throw Left()
                 case .packet(let packet) where packet.isAdmin && !radio.mayAdminister(address):
                     try refuse(packet)
+                case .file where !radio.mayAdminister(address):
+                    radio.tellRefusal(
+                        .settings, of: address, "a file transfer of the client \(address) was refused: \(Self.noAdmin)")
+                case .file(let message), .broker(let message):
+                    radio.take(message, from: address)
                 case .packet(let packet):
                     await radio.take(packet, from: address) { [weak self] frame in
                         try? self?.answer(.frame(frame))  // the client is about to leave
@@ -90,6 +125,7 @@ final class ProxyClient: Sendable {
     private func tellSkipped(_ bytes: [UInt8]) {
         if bytes.allSatisfy({ $0 == StreamFrame.wakeUp[0] }) { return }
         radio.tellRefusal(
+            .bytes, of: address,
             "\(bytes.count) bytes from the client \(address) were ignored: they are no frame, which has at most \(StreamFramer.lengthLimit) bytes"
         )
     }
@@ -101,7 +137,11 @@ final class ProxyClient: Sendable {
             let routing = FromRadioMessage.routing(error: Self.notAuthorized, of: packet.id, by: radio.memory.number)
             try answer(.frame(routing))
         }
-        radio.tellRefusal("a request of the client \(address) for settings was refused: share-admin does not name its network")
+        radio.tellRefusal(
+            .settings, of: address,
+            packet.isEncrypted
+                ? "a packet of the client \(address) was refused: it is encrypted, so it may change settings, and \(Self.noAdmin)"
+                : "a request of the client \(address) for settings was refused: \(Self.noAdmin)")
     }
 
     /// - Throws: if the client keeps sending requests without reading the answers
@@ -115,40 +155,47 @@ final class ProxyClient: Sendable {
     }
 
     private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
+        var sent: UInt64?
         while !Task.isCancelled {
             let level = radio.tide.level
-            var frames: [[UInt8]] = []
+            var buffer = ByteBuffer()
             for answer in state.withLock({ state in
                 defer { state.answers = [] }
                 return state.answers
             }) {
                 switch answer {
-                case .frame(let frame): frames.append(frame)
+                case .frame(let frame): add(frame, to: &buffer)
                 case .configuration(let nonce):
-                    frames += try await configuration(nonce)
-                    if place == nil {
-                        let start = radio.place(ofClientFrom: address)
-                        state.withLock { $0.place = start }
-                    }
+                    for frame in try await configuration(nonce) { add(frame, to: &buffer) }
+                    if sent == nil { sent = await begin() }
                 }
             }
-            let start = place
-            var last = start
-            if let start {
-                let (packets, reached) = try packets(after: start)
-                frames += packets
-                last = reached
-            }
-            guard !frames.isEmpty || last != start else {
+            var reached = sent
+            if let sent { reached = try addPackets(after: sent, to: &buffer) }
+            guard buffer.readableBytes > 0 || reached != sent else {
                 await radio.tide.wait(past: level)
                 continue
             }
-            var buffer = ByteBuffer()
-            for frame in frames.compactMap(StreamFrame.around) { buffer.writeBytes(frame) }
             // Waits while the client does not read.
             if buffer.readableBytes > 0 { try await outbound.write(buffer) }
-            state.withLock { $0.place = last }
+            sent = reached
         }
+    }
+
+    private func add(_ message: [UInt8], to buffer: inout ByteBuffer) {
+        guard let frame = StreamFrame.around(message) else { return }
+        buffer.writeBytes(frame)
+        state.withLock { $0.window.write(frame.count) }
+    }
+
+    /// - Returns: the event after which its packets begin
+    private func begin() async -> UInt64 {
+        let start = await radio.place(of: self)
+        state.withLock { state in
+            state.window.begin(at: start)
+            state.joined = radio.log.head.rawValue
+        }
+        return start
     }
 
     /// Answers its request as soon as the radio itself has reported everything.
@@ -161,17 +208,23 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
-    /// The radio's packets after an event.
-    private func packets(after last: UInt64) throws -> (frames: [[UInt8]], reached: UInt64) {
+    /// Adds the radio's packets after an event.
+    ///
+    /// - Returns: the last event that was looked at
+    private func addPackets(after last: UInt64, to buffer: inout ByteBuffer) throws -> UInt64 {
         let head = radio.log.head.rawValue
-        guard last < head else { return ([], last) }
+        guard last < head else { return last }
         let end = min(head, last + Self.eventsAtOnce)
-        let source = radio.source
-        let events = try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end))
-        let frames = events.filter { event in
-            guard event.header.source == source, event.header.encoding == PayloadEncoding(.fromRadio) else { return false }
-            return FromRadioGlance(event.payload).kind == .packet
+        let (source, joined) = (radio.source, state.withLock { $0.joined ?? head })
+        for event in try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)) {
+            guard event.header.source == source, event.header.encoding == PayloadEncoding(.fromRadio) else { continue }
+            let (kind, sequence) = (FromRadioGlance(event.payload).kind, event.sequence.rawValue)
+            // Errands of the past are done, or nobody waits for them.
+            guard kind == .packet || kind == .errand && sequence > joined else { continue }
+            add(event.payload, to: &buffer)
+            state.withLock { $0.window.mark(sequence) }
         }
-        return (frames.map(\.payload), end)
+        state.withLock { $0.window.mark(end) }
+        return end
     }
 }

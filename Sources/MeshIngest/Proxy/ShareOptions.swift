@@ -10,6 +10,10 @@ public struct ShareOptions: Sendable, Hashable {
     public var admins: [NetworkRange] = []
     /// How long a client may stay without a request.
     public var silenceSeconds = 30.0
+    /// How long a client may take no byte of those sent to it before a new connection from its address takes its place.
+    var stallSeconds = 5.0
+    /// How long a client may take no byte of those sent to it before it is disconnected.
+    var patienceSeconds = 180.0
 
     public init(port: UInt16) { self.port = port }
 

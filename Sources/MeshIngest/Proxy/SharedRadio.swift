@@ -9,10 +9,9 @@ import Synchronization
 /// A radio that many clients use at once, each as if it were the only one.
 ///
 /// The radio has a single connection, that of `RadioSource`. Requests for configuration and nodes are answered from memory; packets come from the log,
-/// each once and in order. A client that reads slowly or was away continues where it stopped (see `ClientPlaces`), even if this process was restarted
-/// in between. After a crash it receives the packets of the last
-/// seconds again, since clients do not say what they have read. What clients send is stored first, then passed to the radio in order; the radio's
-/// answers, including acknowledgements from the mesh, are packets like all others.
+/// each once and in order. A client that reads slowly or was away continues after the last packet that its computer has acknowledged (see `SendWindow` and
+/// `ClientPlaces`), even if this process was restarted in between. After a crash it receives the packets of the last second again. What clients
+/// send is stored first, then passed to the radio in order; the radio's answers, including acknowledgements from the mesh, are packets like all others.
 public final class SharedRadio: LiveSource {
     static let mostClients = 64
     /// Half of the places are left to clients from elsewhere.
@@ -21,12 +20,10 @@ public final class SharedRadio: LiveSource {
     private static let longestAbsence: UInt64 = 50_000
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
-    /// Refusals are told this often, since anyone can cause many.
-    private static let refusalSeconds = 60.0
 
     private let radio: RadioSource
     let log: EventLog
-    private let sink: any EventSink
+    let sink: any EventSink
     /// Rises when it is shared in another way.
     let changes = Tide()
 
@@ -34,12 +31,11 @@ public final class SharedRadio: LiveSource {
         var options: ShareOptions?
         var clients: [ObjectIdentifier: ProxyClient] = [:]
         var away = ClientPlaces()
-        var saved: [UInt8] = []
+        var saved: [String: [UInt8]] = [:]
         var source: SourceID?
         /// Why clients cannot connect.
         var listenFailure: (text: String, time: Timestamp)?
-        /// When a refusal was told, and how many were not told since.
-        var refusals: (told: ContinuousClock.Instant, untold: Int)?
+        var refusals = RefusalBudget()
     }
 
     private let state: Mutex<State>
@@ -76,7 +72,10 @@ public final class SharedRadio: LiveSource {
     public var clientCount: Int { state.withLock { $0.clients.count } }
     /// The number of the radio's source in the log.
     var source: SourceID? { state.withLock { $0.source } }
-    private var placesKey: String { "share/\(name)".utf8.count <= 500 ? "share/\(name)" : "share" }
+    private var placesKey: String { key("share") }
+    private var unsentKey: String { key("unsent") }
+
+    private func key(_ kind: String) -> String { "\(kind)/\(name)".utf8.count <= 500 ? "\(kind)/\(name)" : kind }
 
     public func run() async throws(IngestError) {
         let failure = await withTaskGroup(of: IngestError?.self) { group in
@@ -97,36 +96,51 @@ public final class SharedRadio: LiveSource {
             await group.waitForAll()
             return first
         }
+        tellUnsent()
         if let failure { throw failure }
     }
 
-    /// Reads the positions of clients, retrying until the ledger can be read.
+    /// Reads the positions of clients and what they sent before, retrying until the ledger can be read.
     private func begin() async throws {
+        guard source == nil else { return }
         let source = try await sink.source(named: name)
-        let saved = try await sink.storedCursor(placesKey) ?? []
+        let places = try await sink.storedCursor(placesKey) ?? []
+        let unsent = try await sink.storedCursor(unsentKey) ?? []
         state.withLock { state in
-            guard state.source == nil else { return }
-            (state.source, state.saved, state.away) = (source, saved, ClientPlaces(saved))
+            (state.source, state.away) = (source, ClientPlaces(places))
+            state.saved = [placesKey: places, unsentKey: unsent]
+        }
+        try sendAgain(UnsentPackets.events(unsent))
+    }
+
+    /// Stores the positions of all clients, connected or not, and which of their packets the radio does not have yet.
+    private func save() async {
+        guard source != nil else { return }
+        await measureAll()
+        let places = state.withLock { state in
+            var places = state.away
+            for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }
+            return places
+        }
+        await save(places.bytes, placesKey)
+        await save(UnsentPackets.bytes(outbox.events), unsentKey)
+    }
+
+    private func save(_ bytes: [UInt8], _ key: String) async {
+        guard state.withLock({ $0.saved[key] != bytes }) else { return }
+        do throws(EventLogError) {
+            _ = try await sink.append([], cursor: SourceCursor(key: key, value: bytes))
+            state.withLock { $0.saved[key] = bytes }
+        } catch {
+            // If there is no space, they are stored with the next ones.
         }
     }
 
-    /// Stores the positions of all clients, connected or not.
-    private func save() async {
-        let bytes: [UInt8]? = state.withLock { state in
-            var places = state.away
-            for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }
-            let bytes = places.bytes
-            guard state.source != nil, bytes != state.saved else { return nil }
-            state.saved = bytes
-            return bytes
-        }
-        guard let bytes else { return }
-        do throws(EventLogError) {
-            _ = try await sink.append([], cursor: SourceCursor(key: placesKey, value: bytes))
-        } catch {
-            // If there is no space, they are stored with the next ones.
-            state.withLock { $0.saved = [] }
-        }
+    /// Finds out which clients have received what, and disconnects those that have taken nothing for long.
+    private func measureAll() async {
+        let clients = state.withLock { Array($0.clients.values) }
+        for client in clients { await client.measure() }
+        if clients.contains(where: \.isGone) { changes.rise() }
     }
 
     /// Listens where it is shared, retrying while the port is taken.
@@ -171,8 +185,8 @@ public final class SharedRadio: LiveSource {
         }
     }
 
-    /// Returns once clients from this address may no longer connect.
-    func waitWhileAllowed(_ address: String) async { await wait { $0?.allows(address) == true } }
+    /// Returns once a client may not stay connected.
+    func waitWhileAllowed(_ client: ProxyClient) async { await wait { $0?.allows(client.address) == true && !client.isGone } }
 
     func mayAdminister(_ address: String) -> Bool {
         state.withLock { $0.options?.admins.contains { $0.contains(address) } == true }
@@ -184,6 +198,8 @@ public final class SharedRadio: LiveSource {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // Otherwise the socket is closed before what the client has acknowledged is known.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(host: options.host, port: Int(options.port)) { channel in
                 channel.eventLoop.makeCompletedFuture { try RadioChannel.Channel(wrappingChannelSynchronously: channel) }
             }
@@ -197,16 +213,16 @@ public final class SharedRadio: LiveSource {
                         await save()
                     }
                 }
-                for try await client in clients { group.addTask { [self] in await serve(client, options.silenceSeconds) } }
+                for try await client in clients { group.addTask { [self] in await serve(client, options) } }
                 group.cancelAll()
             }
         }
     }
 
-    private func serve(_ channel: RadioChannel.Channel, _ silenceSeconds: Double) async {
-        let address = channel.channel.remoteAddress?.ipAddress ?? ""
-        let isAllowed = state.withLock { $0.options?.allows(address) == true }
-        guard isAllowed, let client = enter(address, silenceSeconds) else {
+    private func serve(_ channel: RadioChannel.Channel, _ options: ShareOptions) async {
+        let client = ProxyClient(self, channel.channel, options)
+        let isAllowed = state.withLock { $0.options?.allows(client.address) == true }
+        guard isAllowed, enter(client) else {
             // Closed in any other way, the unfinished writer would trap and end the process.
             try? await channel.executeThenClose { _, _ in }  // the client is not let in
             return
@@ -219,35 +235,28 @@ public final class SharedRadio: LiveSource {
         leave(client)
     }
 
-    /// - Returns: nil if there are too many clients.
-    private func enter(_ address: String, _ silenceSeconds: Double) -> ProxyClient? {
-        let client = ProxyClient(self, address: address, silenceSeconds: silenceSeconds)
+    /// - Returns: false if there are too many clients.
+    private func enter(_ client: ProxyClient) -> Bool {
         let refusal: String? = state.withLock { state in
             guard state.clients.count < Self.mostClients else { return "\(Self.mostClients) clients are connected" }
-            guard state.clients.values.count(where: { $0.address == address }) < Self.mostOfAddress else {
+            guard state.clients.values.count(where: { $0.address == client.address }) < Self.mostOfAddress else {
                 return "\(Self.mostOfAddress) clients are connected from there"
             }
             state.clients[ObjectIdentifier(client)] = client
             return nil
         }
-        guard let refusal else { return client }
-        tellRefusal("a client from \(address) was refused: \(refusal)")
-        return nil
+        guard let refusal else { return true }
+        tellRefusal(.connection, of: client.address, "a client from \(client.address) was refused: \(refusal)")
+        return false
     }
 
     /// Tells of what was refused, and how often that happened meanwhile.
-    func tellRefusal(_ text: String) {
-        let untold: Int? = state.withLock { state in
-            if let last = state.refusals, last.told.duration(to: .now) < .seconds(Self.refusalSeconds) {
-                state.refusals?.untold += 1
-                return nil
-            }
-            defer { state.refusals = (.now, 0) }
-            return state.refusals?.untold ?? 0
-        }
-        guard let untold else { return }
-        radio.board.tell(text + (untold > 0 ? "; \(untold) more refusals since the last one that was told" : ""))
+    func tellRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
+        guard let untold = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
+        tell(text + (untold > 0 ? "; \(untold) more like this since the last one that was told" : ""))
     }
+
+    func tell(_ text: String) { radio.board.tell(text) }
 
     private func leave(_ client: ProxyClient) {
         let place = client.place
@@ -257,25 +266,27 @@ public final class SharedRadio: LiveSource {
         }
     }
 
-    /// The last event that a client from this address has seen: where one of them stopped, otherwise the newest.
-    func place(ofClientFrom address: String) -> UInt64 {
-        let head = log.head.rawValue
-        let place = state.withLock { $0.away.take(address) }
-        return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
-    }
-
-    /// Stores what a client sends, then passes it to the radio.
-    func take(_ packet: ClientMessage.Packet, from address: String, answer: @escaping @Sendable ([UInt8]) -> Void) async {
-        do throws(EventLogError) {
-            let source = try await sink.source(named: "\(name)/client \(address)")
-            _ = try await sink.append([NewEvent(packet.bytes, encoding: PayloadEncoding(.meshPacket), source: source)])
-        } catch {
-            radio.board.tell("a packet of the client \(address) was refused: \(error)")
-            return answer(FromRadioMessage.queueStatus(result: 8, packet: packet.id, free: 0))
+    /// The last event that a new client has seen: where one from its address stopped, otherwise the newest.
+    ///
+    /// One that is still connected may be the same client on a connection that has died: if it does not take what is sent to it, the new one begins
+    /// where it has stopped. Once that has lasted, the new one replaces it.
+    func place(of client: ProxyClient) async -> UInt64 {
+        let others = state.withLock { state in
+            state.clients.values.filter { $0 !== client && $0.address == client.address }
         }
-        tide.rise()
-        let item = RadioOutbox.Item(message: ToRadioMessage.packet(packet.bytes), packet: packet.id, answer: answer)
-        // 5 is the code with which a radio reports a full queue.
-        if !outbox.put(item) { answer(FromRadioMessage.queueStatus(result: 5, packet: packet.id, free: 0)) }
+        for other in others { await other.measure() }
+        let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
+            $0.place < $1.place
+        }
+        let head = log.head.rawValue
+        let place: UInt64? = state.withLock { state in
+            guard let stopped, stopped.place < state.away.places[client.address]?.first ?? .max else {
+                return state.away.take(client.address)
+            }
+            if stopped.client.hasStalled { stopped.client.replace() }
+            return stopped.place
+        }
+        changes.rise()
+        return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
     }
 }

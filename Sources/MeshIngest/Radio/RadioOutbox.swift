@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Packets from clients of a shared radio that the radio has not accepted yet, in order.
+/// Packets from clients of a shared radio that the radio has not accepted yet, in order, and other messages for it between them.
 ///
 /// The next packet is sent when the radio has answered the previous one, or after some seconds. After a lost connection, unanswered packets are sent
 /// again: the radio recognises their ids.
@@ -9,9 +9,12 @@ import Synchronization
 final class RadioOutbox: Sendable {
     struct Item: Sendable {
         var message: [UInt8]
-        var packet: UInt32
+        /// The packet's number; nil for a message that the radio does not confirm.
+        var packet: UInt32?
+        /// The event that it is stored as, if it is a packet.
+        var event: UInt64?
         /// Receives the radio's answer, the FromRadio with the state of its queue.
-        var answer: @Sendable ([UInt8]) -> Void
+        var answer: @Sendable ([UInt8]) -> Void = { _ in }
     }
 
     private static let limit = 256
@@ -26,6 +29,9 @@ final class RadioOutbox: Sendable {
 
     private let state = Mutex(State())
     private let tide = Tide()
+
+    /// The events whose packets the radio has not accepted yet.
+    var events: [UInt64] { state.withLock { $0.waiting.compactMap(\.event) } }
 
     /// - Returns: false if too many are waiting.
     func put(_ item: Item) -> Bool {
@@ -63,6 +69,10 @@ final class RadioOutbox: Sendable {
                 continue
             }
             try await send(next.message)
+            guard next.packet != nil else {
+                removeFirst()
+                continue
+            }
             let end = ContinuousClock.now + .seconds(Self.answerSeconds)
             while !Task.isCancelled, ContinuousClock.now < end, !state.withLock({ $0.isAnswered }) {
                 let level = tide.level
@@ -70,7 +80,9 @@ final class RadioOutbox: Sendable {
                 await tide.wait(past: level, seconds: 1)
             }
             if Task.isCancelled { return }
-            state.withLock { if !$0.waiting.isEmpty { $0.waiting.removeFirst() } }
+            removeFirst()
         }
     }
+
+    private func removeFirst() { state.withLock { if !$0.waiting.isEmpty { $0.waiting.removeFirst() } } }
 }

@@ -7,6 +7,8 @@ enum ToRadioMessage {
     enum Field {
         static let packet: UInt32 = 1
         static let wantConfig: UInt32 = 3
+        static let file: UInt32 = 5
+        static let broker: UInt32 = 6
         static let heartbeat: UInt32 = 7
     }
 
@@ -22,9 +24,11 @@ enum ToRadioMessage {
         return writer.bytes
     }()
 
-    static func packet(_ packet: [UInt8]) -> [UInt8] {
-        var writer = WireWriter(capacity: packet.count + 4)
-        writer.bytes(Field.packet, packet)
+    static func packet(_ packet: [UInt8]) -> [UInt8] { wrapped(packet, Field.packet) }
+
+    static func wrapped(_ content: [UInt8], _ field: UInt32) -> [UInt8] {
+        var writer = WireWriter(capacity: content.count + 4)
+        writer.bytes(field, content)
         return writer.bytes
     }
 }
@@ -61,6 +65,8 @@ struct FromRadioGlance: Equatable {
         case rebooted
         /// The state of its send queue: the answer to a heartbeat, or to a packet of that number.
         case queueStatus(result: Int32, free: UInt32, packet: UInt32)
+        /// A part of a file, or a message for a broker: what a client does for the radio.
+        case errand
         case other
         /// Not protobuf, or without content.
         case broken
@@ -85,6 +91,7 @@ struct FromRadioGlance: Equatable {
                 case WireField.tag(7, .varint): kind = .configComplete(field.asUInt32)
                 case WireField.tag(8, .varint): kind = .rebooted
                 case WireField.tag(11, .lengthDelimited): kind = try Self.queueStatus(reader.bytes(field))
+                case WireField.tag(12, .lengthDelimited), WireField.tag(14, .lengthDelimited): kind = .errand
                 case WireField.tag(1, .varint): if kind == .broken { kind = .other }
                 default: kind = .other
                 }

@@ -17,14 +17,16 @@ struct SharedRadioTests {
         let radio: FakeRadio
         let heard: Heard
         private let line: Line
+        private let away: Away
 
         /// - Parameters:
         ///   - isAskedAll: whether each connection asks for the nodes, as those of different processes do.
         ///   - acknowledges: whether what is sent is heard by the mesh.
         init(isAskedAll: Bool = false, acknowledges: Bool = false) throws {
-            let (heard, line) = (Heard(), Line())
-            (self.heard, self.line) = (heard, line)
+            let (heard, line, away) = (Heard(), Line(), Away())
+            (self.heard, self.line, self.away) = (heard, line, away)
             radio = try FakeRadio { client, number in
+                if away.isSet { return }
                 _ = client.greet(asks: isAskedAll || number == 1 ? 2 : 1, psk: [UInt8](1...16))
                 line.set(client)
                 while let message = client.message() {
@@ -38,6 +40,16 @@ struct SharedRadioTests {
             }
         }
 
+        func send(_ frame: [UInt8]) { line.get()?.send(frame: frame) }
+
+        /// Out of reach: closes the connection, and each new one at once.
+        func leave() {
+            away.set(true)
+            if let line = line.get() { shutdown(line.descriptor, Int32(SHUT_RDWR)) }
+        }
+
+        func comeBack() { away.set(false) }
+
         func say(_ ids: Range<UInt32>) { for id in ids { line.get()?.send(frame: FakeRadio.text(id)) } }
     }
 
@@ -45,6 +57,12 @@ struct SharedRadioTests {
         private let line = Mutex<FakeLine?>(nil)
         func set(_ new: FakeLine) { line.withLock { $0 = new } }
         func get() -> FakeLine? { line.withLock { $0 } }
+    }
+
+    final class Away: Sendable {
+        private let state = Mutex(false)
+        var isSet: Bool { state.withLock { $0 } }
+        func set(_ new: Bool) { state.withLock { $0 = new } }
     }
 
     final class Heard: Sendable {
@@ -73,7 +91,7 @@ struct SharedRadioTests {
         return writer.bytes
     }
 
-    private func share(
+    func share(
         _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in },
         lines: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> (running: RunningSource<SharedRadio>, port: UInt16) {
@@ -133,7 +151,7 @@ struct SharedRadioTests {
     }
 
     /// The packets as the radio gets them: from its own node.
-    private static func sent(_ ids: ClosedRange<UInt32>) -> [[UInt8]] {
+    static func sent(_ ids: ClosedRange<UInt32>) -> [[UInt8]] {
         ids.map { id in
             guard case .packet(let packet) = ClientMessage(packet(id), from: 0x1000_0001) else { return [] }
             return packet.bytes

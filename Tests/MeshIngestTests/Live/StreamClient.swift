@@ -16,8 +16,9 @@ final class StreamClient: @unchecked Sendable {
         await withCheckedContinuation { continuation in Thread { continuation.resume(returning: work()) }.start() }
     }
 
-    static func connected(to port: UInt16) async throws -> StreamClient {
-        try await blocking { Result { try StreamClient(port: port) } }.get()
+    /// - Parameter receiveBuffer: the bytes that its computer takes while it does not read; nil for the usual
+    static func connected(to port: UInt16, receiveBuffer: Int32? = nil) async throws -> StreamClient {
+        try await blocking { Result { try StreamClient(port: port, receiveBuffer) } }.get()
     }
 
     /// The next frame; nil at the end, or when none comes for long.
@@ -29,8 +30,9 @@ final class StreamClient: @unchecked Sendable {
     @discardableResult
     func greet(_ nonce: UInt32) async -> [[UInt8]] { await Self.blocking { self.greetNow(nonce) } }
 
-    private init(port: UInt16) throws {
+    private init(port: UInt16, _ receiveBuffer: Int32?) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer { unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, 4) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -51,6 +53,13 @@ final class StreamClient: @unchecked Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// Ends the connection as a computer does that was away and started again: what was not read is lost.
+    func reset() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
 
     func send(_ bytes: [UInt8]) { _ = unsafe write(descriptor, bytes, bytes.count) }
 

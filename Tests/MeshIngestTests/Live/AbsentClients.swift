@@ -1,0 +1,175 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import ProtobufWire
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// Clients of a shared radio that vanish, and what they sent while the radio was away.
+@Suite(.timeLimit(.minutes(3)))
+struct AbsentClients {
+    private typealias Radio = SharedRadioTests.Radio
+    private let sharing = SharedRadioTests()
+
+    /// What the computer of a client may have taken that does not read.
+    private static let smallBuffer: Int32 = 2_048
+    /// More packets than that buffer holds.
+    private static let mostTaken = 400
+
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        func contains(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
+    }
+
+    private static func id(_ frame: [UInt8]?) -> Int? {
+        frame.flatMap { frame in (0..<4_000).first { FakeRadio.text(UInt32($0)) == frame } }
+    }
+
+    @Test(arguments: [false, true])
+    func `a client that reads nothing for a while and comes back misses nothing`(_ isConnectedStill: Bool) async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench) { $0.stallSeconds = 0.5 }
+        let client = try await StreamClient.connected(to: port, receiveBuffer: Self.smallBuffer)
+        await client.greet(1)
+        radio.say(0..<10)
+        #expect(await client.next(10).count == 10)
+        radio.say(10..<3_000)
+        try await running.until { try bench.events().count >= 3_000 }
+        try await Task.sleep(for: .seconds(1.5))
+        if !isConnectedStill {
+            client.reset()
+            try await running.until { running.source.clientCount == 0 }
+        }
+        let back = try await StreamClient.connected(to: port)
+        await back.greet(2)
+        let first = try #require(Self.id(await back.next()))
+        #expect(first <= 10 + Self.mostTaken, "\(first)")
+        let rest = await back.next(2_999 - first)
+        #expect(rest == (first + 1..<3_000).map { FakeRadio.text(UInt32($0)) })
+        // The dead connection does not stay.
+        try await running.until { running.source.clientCount == 1 }
+        try await running.stop()
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `a client that takes no byte for long is disconnected, and another from its address continues there`() async throws
+    {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench) { $0.patienceSeconds = 1 }
+        let client = try await StreamClient.connected(to: port, receiveBuffer: Self.smallBuffer)
+        await client.greet(1)
+        radio.say(0..<3_000)
+        try await running.until { running.source.clientCount == 0 }
+        let back = try await StreamClient.connected(to: port)
+        await back.greet(2)
+        let first = try #require(Self.id(await back.next()))
+        #expect(first <= Self.mostTaken)
+        try await running.stop()
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `what a client sends while the radio is away is told at the end, and sent after a restart`() async throws {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
+        defer { radio.radio.stop() }
+        let (first, port) = try sharing.share(radio, bench, lines: { lines.add($0) })
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        radio.leave()
+        try await first.until { first.source.status.state == .waiting }
+        for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
+        try await first.until { try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) } == 2 }
+        try await first.stop()
+        #expect(lines.contains("the radio has not accepted 2 packets (2 of client 127.0.0.1)"))
+        radio.comeBack()
+        let (second, _) = try sharing.share(radio, bench, lines: { lines.add($0) })
+        let own = SharedRadioTests.sent(55...56).map(ToRadioMessage.packet)
+        try await second.until { radio.heard.all == own }
+        #expect(lines.contains("the radio gets 2 packets (2 of client 127.0.0.1) from before the start"))
+        try await second.stop()
+        // It has them now.
+        let (third, there) = try sharing.share(radio, bench)
+        let last = try await StreamClient.connected(to: there)
+        await last.greet(3)
+        last.send(frame: SharedRadioTests.packet(57))
+        #expect(await last.next() == FakeRadio.queueStatus(packet: 57))
+        #expect(radio.heard.all == own + SharedRadioTests.sent(57...57).map(ToRadioMessage.packet))
+        try await third.stop()
+    }
+
+    private static func toRadio(_ field: UInt32) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(field) { $0.string(1, "msh/x") }
+        return writer.bytes
+    }
+
+    @Test func `messages for a broker go both ways; files only with share-admin; each refusal has its line`() async throws {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench, lines: { lines.add($0) })
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        client.send([0x94, 0xc3, 0x02, 0x58] + [UInt8](repeating: 7, count: 1_200))
+        try await running.until { lines.contains("were ignored") }
+        client.send(frame: Self.toRadio(5))
+        client.send(frame: Self.toRadio(6))
+        try await running.until { radio.heard.all == [Self.toRadio(6)] }
+        #expect(lines.contains("a file transfer of the client 127.0.0.1 was refused: share-admin does not name its network"))
+        var writer = WireWriter()
+        writer.message(14) { $0.string(1, "msh/y") }
+        radio.send(writer.bytes)
+        #expect(await client.next() == writer.bytes)
+        client.send(frame: SharedRadioTests.packet(5, port: 6))
+        try await running.until { lines.contains("a request of the client 127.0.0.1 for settings was refused") }
+        var hidden = WireWriter()
+        hidden.message(1) { packet in
+            packet.bytes(5, [1, 2, 3])
+            packet.fixed32(6, 6)
+        }
+        client.send(frame: hidden.bytes)
+        try await running.until { lines.contains("a packet of the client 127.0.0.1 was refused: it is encrypted") }
+        try await running.stop()
+        let (second, there) = try sharing.share(radio, bench) { $0.admins = NetworkRange.loopback }
+        let admin = try await StreamClient.connected(to: there)
+        await admin.greet(2)
+        admin.send(frame: Self.toRadio(5))
+        try await second.until { radio.heard.all.last == Self.toRadio(5) }
+        try await second.stop()
+    }
+
+    @Test func `a packet without a number gets one, so that the next one does not wait`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        let begun = ContinuousClock.now
+        client.send(frame: SharedRadioTests.packet(0))
+        client.send(frame: SharedRadioTests.packet(9))
+        #expect(await client.next()?.starts(with: FakeRadio.queueStatus().prefix(1)) == true)
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 9))
+        #expect(ContinuousClock.now - begun < .seconds(4))
+        guard case .packet(let packet) = ClientMessage(SharedRadioTests.packet(0), from: 1) else {
+            Issue.record("no packet")
+            return
+        }
+        #expect(packet.id != 0)
+        try await running.stop()
+    }
+
+    @Test func `refusals of one client or kind do not hide those of another, and are told in bounds`() {
+        var budget = RefusalBudget()
+        let begun = ContinuousClock.now
+        #expect(budget.take(.bytes, of: "a", at: begun) == 0 && budget.take(.bytes, of: "a", at: begun) == nil)
+        #expect(budget.take(.bytes, of: "b", at: begun) == 0 && budget.take(.settings, of: "a", at: begun) == 0)
+        #expect((0..<100).count { _ in budget.take(.settings, of: "a", at: begun) != nil } == 9)
+        #expect(budget.take(.settings, of: "a", at: begun + .seconds(61)) == 91)
+        for client in 0..<1_000 { #expect(budget.take(.bytes, of: "\(client)", at: begun) == 0) }
+    }
+}
