@@ -154,6 +154,7 @@ struct StatsCommand: AsyncParsableCommand {
             Fact(name: "failed_view_folds", value: .unsigned(condition.failedFolds)),
             Fact(name: "cleared_readers", value: .unsigned(log.clearedReaders)),
         ]
+        if let folded = condition.foldedThrough { facts.append(Fact(name: "views_folded_through", value: .unsigned(folded))) }
         if let failure = log.lastFailure { facts.append(Fact(name: "last_failed_commit", value: .text(failure))) }
         if log.areWritesClosed { facts.append(Fact(name: "writer_must_reopen", value: .bool(true))) }
         if let failure = condition.foldFailure { facts.append(Fact(name: "views_do_not_follow", value: .text(failure))) }

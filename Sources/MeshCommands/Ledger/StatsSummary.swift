@@ -88,7 +88,9 @@ struct StatsSummary {
         let head = number("events") ?? 0
         let stale = views.filter(\.isStale).map(\.name)
         if !stale.isEmpty { return "\(stale.joined(separator: ", ")) to be folded again" }
-        let lag = views.map { head - min(head, $0.checkpoint) }.max() ?? 0
+        // A view that had nothing to store keeps an old checkpoint, though it has folded all.
+        let folded = number("views_folded_through") ?? 0
+        let lag = views.map { head - min(head, max($0.checkpoint, folded)) }.max() ?? 0
         return lag == 0 ? "up to date" : "lack the last \(lag.grouped) events"
     }
 

@@ -24,6 +24,7 @@ extension LedgerHealth {
         }
         writer.varint(11, failedFolds)
         if let foldFailure { writer.string(12, foldFailure) }
+        if let foldedThrough { writer.varint(13, foldedThrough) }
         return writer.bytes
     }
 
@@ -44,6 +45,7 @@ extension LedgerHealth {
             case 10: log.readers.append(try LogReading(control: reader.bytes(field)))
             case 11: failedFolds = field.scalar
             case 12: foldFailure = reader.string(field)
+            case 13: foldedThrough = field.scalar
             default: break
             }
         }

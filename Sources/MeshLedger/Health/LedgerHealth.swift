@@ -10,6 +10,8 @@ public struct LedgerHealth: Sendable, Equatable {
     public var failedFolds: UInt64 = 0
     /// Why they cannot follow now; nil if they can.
     public var foldFailure: String?
+    /// The last event that all views have folded, also where they had nothing to store; nil before they follow the log.
+    public var foldedThrough: UInt64?
 
     public init(process: Int32, log: LogHealth) {
         self.process = process

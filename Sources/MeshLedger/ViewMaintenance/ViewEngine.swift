@@ -59,6 +59,11 @@ actor ViewEngine {
         }
     }
 
+    /// The last event that all live views have folded.
+    var foldedThrough: UInt64? {
+        get async { await live?.folded }
+    }
+
     func noteFailure(_ error: any Error) {
         failures = (failures.count + 1, "\(error)")
         logger.notice("the views cannot follow the log: \(error)")

@@ -96,6 +96,8 @@ package actor FoldPipeline<Stage: FoldStage> {
 
     /// The last event passed to the projectors.
     package var reached: UInt64 { position }
+    /// The last event that every projector has folded, committed or not.
+    package var folded: UInt64 { behind.first.map { $0.batch.events.lowerBound.rawValue - 1 } ?? position }
     package var projectors: [Folder] { folders }
 
     /// Calls `hook` with the error that ends this pipeline, also if nobody waits for the projector that fails.
