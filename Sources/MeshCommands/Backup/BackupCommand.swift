@@ -30,6 +30,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         if verify { return try check() }
+        if BackupPlace.isInside(folder, ledger.path) { throw CommandError(.usage, BackupPlace.text(ledger.path)) }
         let log = try ledger.openLogForReading()
         let bar = ProgressBar("backing up")
         let report: BackupReport
@@ -85,5 +86,28 @@ extension ProgressBar {
         let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
         show(fraction: fraction, done: progress.done, unit: "events")
         return true
+    }
+}
+
+/// Where a backup may be.
+enum BackupPlace {
+    /// Whether a folder is in that of the ledger, and would be lost with it.
+    static func isInside(_ folder: String, _ ledger: String) -> Bool {
+        resolved(folder).starts(with: resolved(ledger))
+    }
+
+    static func text(_ ledger: String) -> String {
+        "the backup would be inside the ledger \(ledger), and lost with it; choose a folder elsewhere"
+    }
+
+    /// The components of a path, its links followed as far as it exists.
+    private static func resolved(_ path: String) -> [String] {
+        var url = URL(fileURLWithPath: path).standardizedFileURL
+        var missing: [String] = []
+        while !FileManager.default.fileExists(atPath: url.path), url.path != "/" {
+            missing.insert(url.lastPathComponent, at: 0)
+            url.deleteLastPathComponent()
+        }
+        return url.resolvingSymlinksInPath().pathComponents + missing
     }
 }

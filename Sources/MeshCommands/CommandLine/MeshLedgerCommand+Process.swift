@@ -103,7 +103,7 @@ extension MeshLedgerCommand {
     }
 
     private static func end(_ failure: CommandError) -> Never {
-        StandardOutput.error("meshledger: \(DisplayWidth.safe(failure.message))")
+        for line in failure.lines { StandardOutput.error("meshledger: \(DisplayWidth.safe(line))") }
         failure.status.end()
     }
 

@@ -7,11 +7,21 @@ import MeshTables
 struct CommandError: Error {
     var status: ExitStatus
     var message: String
+    private var hasLines = false
 
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
     }
+
+    /// Several mistakes at once, each on a line of its own.
+    init(_ status: ExitStatus, lines: [String]) {
+        self.init(status, lines.joined(separator: "\n"))
+        hasLines = true
+    }
+
+    /// The message as it is shown: a line break in it is that of a name, unless there are several messages.
+    var lines: [String] { hasLines ? message.split(separator: "\n").map(String.init) : [message] }
 
     /// A requested event is not in the log.
     init(noEvent sequence: UInt64, lastOne last: UInt64, isPast: Bool = false) {

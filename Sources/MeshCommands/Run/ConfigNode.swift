@@ -9,8 +9,9 @@ struct ConfigNode {
     private let line: Int
     private var values: [String: Node] = [:]
 
+    /// - Parameter tell: takes unknown keys, which are otherwise thrown.
     /// - Throws: `CommandError` for an unknown key, with a suggestion, or for a repeated one.
-    init(_ node: Node, keys: [String], what: String, file: String) throws {
+    init(_ node: Node, keys: [String], what: String, file: String, tell: ((CommandError) -> Void)? = nil) throws {
         self.file = file
         self.what = what
         line = node.mark?.line ?? 1
@@ -23,7 +24,11 @@ struct ConfigNode {
             guard let name = key.scalar?.string, keys.contains(name) else {
                 let name = key.scalar?.string ?? "?"
                 let guess = KnownName.suggestion(for: name, among: keys)
-                throw Self.error(file, line, "\(what) has no key \(name)\(guess); its keys are \(keys.joined(separator: ", "))")
+                let unknown = Self.error(
+                    file, line, "\(what) has no key \(name)\(guess); its keys are \(keys.joined(separator: ", "))")
+                guard let tell else { throw unknown }
+                tell(unknown)
+                continue
             }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw Self.error(file, line, "\(what) has \(name) twice")

@@ -28,7 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let config = try RunConfig(file: file)
-        if check { return ConfigCheckCommand.tell(config, file) }
+        if check { return try ConfigCheckCommand.tell(config, file) }
         let opened = try await open(config)
         do {
             try await serve(config, opened)
@@ -43,6 +43,9 @@ struct RunCommand: AsyncParsableCommand {
         var option = ledger
         if option.ledger == nil { option.ledger = config.ledger }
         var options = CustomViews.options()
+        if let backup = config.backup, BackupPlace.isInside(backup.folder, option.path) {
+            throw CommandError(.badData, "\(file): backup: \(BackupPlace.text(option.path))")
+        }
         if let sealing = config.sealing { options.log.sealing = sealing }
         if !FileManager.default.fileExists(atPath: option.path) {
             return try await Ledger.create(at: option.path, options: options)
@@ -53,6 +56,7 @@ struct RunCommand: AsyncParsableCommand {
     private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
         let bar = ProgressBar("listening")
         let logger = RunLog.logger(config.logFormat, below: bar)
+        for warning in config.warnings { logger.warning("\(warning)") }
         if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
         let sources = RunningSources(into: ledger, logger: logger)
         ledger.reportSources { SourceReport.bytes(sources.statuses) }
@@ -74,7 +78,7 @@ struct RunCommand: AsyncParsableCommand {
         try await ServiceGroup(configuration: group).run()
         bar.end()
         let stored = sources.statuses.reduce(0) { $0 + $1.storedCount }
-        logger.info("stopped: \(stored) packets stored, views flushed")
+        logger.info("stopped: \(stored) events stored, views flushed")
     }
 }
 
@@ -91,9 +95,11 @@ struct ConfigCheckCommand: ParsableCommand {
 
     @Argument(help: "The configuration; - for standard input.", completion: .file()) var file: String
 
-    func run() throws { Self.tell(try RunConfig(file: file), file) }
+    func run() throws { try Self.tell(try RunConfig(file: file), file) }
 
-    static func tell(_ config: RunConfig, _ file: String) {
+    static func tell(_ config: RunConfig, _ file: String) throws {
+        for warning in config.warnings { StandardOutput.error("meshledger: warning: \(DisplayWidth.safe(warning))") }
+        guard config.defects.isEmpty else { throw CommandError(.badData, lines: config.defects) }
         StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(config.sourcesText)")
     }
 }

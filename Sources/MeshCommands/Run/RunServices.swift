@@ -39,11 +39,12 @@ struct ReloadService: Service {
                 if !config.differsInSourcesOnly(from: began) {
                     logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }
+                for warning in config.warnings { logger.warning("\(warning)") }
                 logger.notice("\(file) was read again: \(config.sourcesText)")
                 manager.tell("STATUS=\(config.sourcesText)")
             } catch {
-                let text = CommandError(known: error)?.message ?? "\(error)"
-                logger.error("\(text); everything continues as before")
+                for line in CommandError(known: error)?.lines ?? ["\(error)"] { logger.error("\(line)") }
+                logger.error("\(file) has mistakes; everything continues as before")
             }
         }
     }
