@@ -29,9 +29,9 @@ struct RunLog: LogHandler {
         bar?.end()
         switch format {
         case .text:
-            let source = metadata["source"].map { "\($0): " } ?? ""
-            let repeats = message.hasPrefix(source)
-            StandardOutput.error("\(time) \(event.level) \(repeats ? "" : source)\(message)")
+            // Many messages name their source themselves.
+            let source = metadata["source"].map { "\($0)" }.flatMap { message.contains($0) ? nil : "\($0): " } ?? ""
+            StandardOutput.error("\(time) \(event.level) \(source)\(message)")
         case .json:
             var members = [("time", time), ("level", "\(event.level)"), ("message", message)]
             members += metadata.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }

@@ -30,6 +30,9 @@ struct ServiceInstallCommand: ParsableCommand {
         guard config.hasPrefix("/") else {
             throw CommandError(.usage, "--config needs a path from the root, such as /etc/meshledger/mesh.yaml")
         }
+        if let program, !print, !FileManager.default.isExecutableFile(atPath: program) {
+            throw CommandError(.noInput, "--program \(program) is not a program that can be run; give the path of meshledger")
+        }
         let program = program ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let unit = ServiceUnit(program: program, config: config, hasSystemUser: systemUser).text
         guard !print else { return StandardOutput().write(unit) }
@@ -95,6 +98,7 @@ struct ServiceUnit {
         DeviceAllow=char-ttyUSB rw
         DeviceAllow=char-ttyACM rw
         DeviceAllow=char-ttyS rw
+        DeviceAllow=char-ttyAMA rw
         ProtectClock=yes
         ProtectControlGroups=yes
         ProtectHostname=yes

@@ -40,6 +40,28 @@ struct StatusCommand: AsyncParsableCommand {
         writer.finish(emptyNote: "no sources")
     }
 
+    /// Without the source, and with its age where the source has recovered since.
+    static func shownError(_ status: SourceStatus) -> String? {
+        guard var text = status.lastError else { return nil }
+        if let end = text.firstRange(of: ": "), status.name.hasPrefix(text[..<end.lowerBound]) {
+            text = String(text[end.upperBound...])
+        }
+        if [.live, .replaying].contains(status.state), let time = status.lastErrorTime {
+            text = "\(age(since: time)) ago: \(text)"
+        }
+        return DisplayWidth.safe(text)
+    }
+
+    private static func age(since time: Timestamp) -> String {
+        let seconds = max(0, Timestamp.now.seconds - time.seconds)
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+
     private static var columns: [Column<SourceStatus>] {
         [
             Column("source", canCut: true) { .text(DisplayWidth.safe($0.name)) },
@@ -55,7 +77,7 @@ struct StatusCommand: AsyncParsableCommand {
             Column("skipped_bytes", isDetail: true) { .unsigned($0.skippedBytes) },
             Column("last_arrival", isDetail: true) { $0.lastArrival.map { .instant($0) } ?? .null },
             Column("last_error_time", isDetail: true) { $0.lastErrorTime.map { .instant($0) } ?? .null },
-            Column("last_error", canCut: true) { .optional(DisplayWidth.safe($0.lastError ?? "")) },
+            Column("last_error", canCut: true, shown: shownError) { .optional(DisplayWidth.safe($0.lastError ?? "")) },
         ]
     }
 }

@@ -23,6 +23,8 @@ final class SourceBoard: Sendable {
     }
 
     private static let rateSeconds = 10.0
+    /// Rates below this are none.
+    private static let leastRate = 0.01
     private let state: Mutex<State>
     private let report: @Sendable (SourceStatus, String) -> Void
 
@@ -35,7 +37,9 @@ final class SourceBoard: Sendable {
     var status: SourceStatus {
         state.withLock { state in
             Self.age(&state)
-            return state.shown
+            var status = state.shown
+            if status.ratePerSecond < Self.leastRate { status.ratePerSecond = 0 }
+            return status
         }
     }
 

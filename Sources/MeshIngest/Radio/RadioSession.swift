@@ -62,17 +62,20 @@ struct RadioSession {
         handshake = pump.handshake.withLock { $0 }
         if pump.isHeard.load(ordering: .relaxed) { heard_s = connected.duration(to: .now) / .seconds(1) }
         if Task.isCancelled { return nil }
-        return failure(end, subject)
+        return failure(end, subject, life.silence_s)
     }
 
-    private func failure(_ end: (any Error)?, _ subject: String) -> RadioFailure? {
+    private func failure(_ end: (any Error)?, _ subject: String, _ silence_s: Double) -> RadioFailure? {
         let reason =
             switch (end as? End, end) {
             case (.refusedByStore, _): nil as String?
             case (.silent, _):
-                "the radio did not answer for \(Int(options.heartbeatSeconds * Double(options.missedHeartbeats))) s"
+                "the radio did not answer for \(Int(silence_s.rounded())) s"
                     + (heard_s == nil && store.board.status.skippedBytes > 0 ? "; what it sends is no radio's stream" : "")
-            case (.closed, _), (nil, nil): "the radio has closed the connection; another client may have taken it"
+            case (.closed, _), (nil, nil):
+                isSerial
+                    ? "the serial port was closed; the radio was unplugged, or starts again"
+                    : "the radio has closed the connection; another client may have taken it"
             case (nil, let other?): "the connection was lost (\(networkErrorText(other)))"
             }
         return reason.map { RadioFailure(error: IngestError(.unreachable, subject: subject, reason: $0)) }
@@ -189,6 +192,7 @@ final class RadioPump: Sendable {
 final class RadioLife: Sendable {
     private struct State {
         var missed = 0
+        var heard = ContinuousClock.now
         var isHeld = false
     }
 
@@ -198,7 +202,10 @@ final class RadioLife: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Called when it has sent a frame, or a part of one.
-    func sign() { state.withLock { $0.missed = 0 } }
+    func sign() { state.withLock { ($0.missed, $0.heard) = (0, .now) } }
+
+    /// How long it has been silent.
+    var silence_s: Double { state.withLock { $0.heard.duration(to: .now) / .seconds(1) } }
 
     /// Called before a time in which it is not read, so that nothing can be heard from it.
     func hold() { state.withLock { $0.isHeld = true } }

@@ -74,6 +74,24 @@ struct ConfigTests {
         ("sources:\n  - serial: /etc/passwd", "mesh.yaml:2: this is not a serial port"),
         ("sources:\n  - tcp: a\nretention: {}", "mesh.yaml:3: retention needs older-than or larger-than"),
         ("sources:\n  - tcp: a\nbackup:\n  every: 1d", "mesh.yaml:4: backup needs to"),
+        (
+            "sources:\n  - mqtt: mqtt://h/a\n    client-id: x\n  - mqtt: mqtt://h/b\n    client-id: x",
+            "mesh.yaml:4: the client-id x is used at mqtt://h:1883 already"
+        ),
+        ("sources:\n  - tcp: 127.0.0.1:15901\n    share: 15901", "mesh.yaml:3: the radio would be shared at its own address"),
+        (
+            "sources:\n  - tcp: a\n    share: 0.0.0.0:5000\n  - tcp: b\n    share: 5000",
+            "mesh.yaml:4: another radio is shared at 0.0.0.0:5000 already"
+        ),
+        (
+            "ledger: /nowhere/l\nsources:\n  - tcp: a\nbackup:\n  to: /nowhere/x/../l/backup",
+            "mesh.yaml:5: the backup would be inside the ledger /nowhere/l"
+        ),
+        (
+            "sources:\n  - mqtt: mqtt://u:p@h\n    password-file: /x",
+            "mesh.yaml:3: the password is in the address and in password-file"
+        ),
+        ("sources:\n  - tcp: a\n\u{0}", "mesh.yaml:3: this is not YAML: control characters"),
         ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
     ])
     func `a mistake is told with its line and what is meant`(_ text: String, _ told: String) {
@@ -84,6 +102,39 @@ struct ConfigTests {
         let text = "log:\n  format: xml\nsources:\n  - tpc: a\n  - tcp: b\n  - mqtt: http://c\nbackup:\n  every: 1d\n"
         let lines = message(text).split(separator: "\n").compactMap { $0.split(separator: ":").dropFirst().first }
         #expect(lines == ["2", "4", "6", "8"])
+        // A key that does not exist hides none of the others.
+        let unknown = message("retension:\n  older-than: 5y\n" + text).split(separator: "\n")
+        #expect(unknown.compactMap { $0.split(separator: ":").dropFirst().first } == ["1", "4", "6", "8", "10"])
+    }
+
+    @Test func `the check prints a line for each mistake, and finds what cannot work or be read`() throws {
+        let tool = try Tool()
+        func check(_ bytes: [UInt8]) throws -> Tool.Outcome {
+            try Data(bytes).write(to: tool.folder.file("mesh.yaml"))
+            return try tool.run("config", "check", tool.folder.file("mesh.yaml").path)
+        }
+        let many = try check(Array("log:\n  format: xml\nsources:\n  - tpc: a\nx: 1\n".utf8))
+        #expect(many.status == 65 && !many.errors.contains("u{a}"))
+        #expect(many.errors.split(separator: "\n").count { $0.hasPrefix("meshledger: ") } == 3, "\(many.errors)")
+        let latin = try check(Array("sources:\n  - tcp: \"".utf8) + [0xe4] + Array("\"\n".utf8))
+        #expect(latin.status == 65 && latin.errors.contains("mesh.yaml:2: this line is not UTF-8"), "\(latin.errors)")
+        let missing = try check(Array("sources:\n  - mqtt: mqtt://h\n    password-file: /nonexistent/p\n".utf8))
+        #expect(missing.status == 65 && missing.errors.contains("mesh.yaml:3: password-file: /nonexistent/p does not exist"))
+        let open = try check(Array("sources:\n  - mqtt: mqtt://user:secret@h\n".utf8))
+        #expect(open.status == 0 && open.errors.contains("mesh.yaml:2: everyone who reads this file sees the password"))
+        #expect(try tool.run("service", "install", "--program", "/nonexistent", "--to", tool.folder.file("u").path).status == 66)
+        try tool.run("init")
+        let inside = try tool.run("backup", tool.ledger + "/backup")
+        #expect(inside.status == 64 && inside.errors.contains("the backup would be inside the ledger"))
+    }
+
+    @Test func `the last error is shown without its source, and with its age once the source has recovered`() {
+        var status = SourceStatus(name: "tcp://roof:4403")
+        status.state = .waiting
+        (status.lastError, status.lastErrorTime) = ("tcp://roof:4403: no connection", .now)
+        #expect(StatusCommand.shownError(status) == "no connection")
+        status.state = .live
+        #expect(StatusCommand.shownError(status)?.hasSuffix(" s ago: no connection") == true)
     }
 
     @Test func `a folder is no configuration`() throws {

@@ -74,7 +74,7 @@ struct RunTests {
         #expect(lines.count == outcome.errors.split(separator: "\n").count)
         #expect(lines.contains { $0["source"] == "file:one" && $0["level"] == "info" })
         let stored = (after["file:one"]?["stored"] as? Int ?? 0) + (after["file:two"]?["stored"] as? Int ?? 0)
-        #expect(lines.last?["message"] == "stopped: \(stored) packets stored, views flushed")
+        #expect(lines.last?["message"] == "stopped: \(stored) events stored, views flushed")
         #expect(stored >= 500)
         #expect(try tool.run("stats", "--format", "csv").output.contains("events,\(stored)"))
     }
@@ -196,6 +196,51 @@ struct RunTests {
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
         #expect(try tool.run("messages", "--format", "csv").output == other.run("messages", "--format", "csv").output)
+    }
+
+    @Test func `recordings of two copies of a ledger that went their own ways are refused, by the import and by a live source`()
+        throws
+    {
+        let (left, right, third) = (try Tool(), try Tool(), try Tool())
+        try left.run("init")
+        try left.run("simulate", "--nodes", "5", "--packets", "20", "--bad", "0")
+        try left.run("backup", left.folder.file("backup").path)
+        #expect(try right.run("restore", left.folder.file("backup").path, right.ledger).status == 0)
+        let folder = third.folder.file("recordings")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        for (tool, seed, name) in [(left, "101", "one"), (right, "102", "two")] {
+            try tool.run("simulate", "--seed", seed, "--nodes", "3", "--packets", "30", "--bad", "0")
+            #expect(try tool.run("export", "--format", "ledger", folder.appendingPathComponent(name).path).status == 0)
+        }
+        try third.run("init")
+        #expect(try third.run("import", folder.appendingPathComponent("one").path).status == 0)
+        let refused = try third.run("import", folder.appendingPathComponent("two").path)
+        #expect(
+            refused.status == 65 && refused.errors.contains("two copies of a ledger differ in the same event"),
+            "\(refused.errors)")
+        let config = third.folder.file("mesh.yaml")
+        try Data("sources:\n  - recording: \(folder.path)\n".utf8).write(to: config)
+        let running = try third.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        let name = "recording:\(folder.path)"
+        try wait { (try statuses(third)[name]?["last_error"] as? String)?.contains("differ in the same event") == true }
+        #expect(try statuses(third)[name]?["state"] as? String == "waiting to retry")
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
+    }
+
+    @Test func `views that have nothing to store lack nothing, and a line of the log names its source once`() throws {
+        let tool = try Tool()
+        let (config, log) = (tool.folder.file("mesh.yaml"), tool.folder.file("log"))
+        try Data((0..<40).map { Line.text("line \($0)", from: 0x11) + "\n" }.joined().utf8).write(to: log)
+        try Data("sources:\n  - file: \(log.path)\n  - tcp: 127.0.0.1:1\n".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        try wait { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= 40 }
+        try wait { try tool.run("stats").output.contains("up to date") }
+        kill(running.process.processIdentifier, SIGTERM)
+        let lines = try running.wait().errors.split(separator: "\n").filter { $0.contains("connecting to") }
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.ranges(of: "tcp://127.0.0.1:1").count == 1 }, "\(lines)")
     }
 
     private final class Heard: Sendable {

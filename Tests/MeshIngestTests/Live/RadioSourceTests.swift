@@ -91,7 +91,8 @@ struct RadioSourceTests {
         try await running.until { answers.withLock { $0 } == 8 }
         // One may have been on its way already when the packet came.
         #expect(radio.clients.all == 2 && (3...4).contains(heartbeats.withLock { $0 }))
-        #expect(running.source.status.lastError?.contains("did not answer") == true)
+        let said = running.source.status.lastError ?? ""
+        #expect(said.hasSuffix("the radio did not answer for 1 s"), "\(said)")
         try await running.stop()
     }
 
@@ -211,7 +212,11 @@ struct RadioSourceTests {
         let bench = try ImportBench()
         let name = bench.path("usb-radio")
         var port = try FakePort(named: name)
-        let running = RunningSource(RadioSource(.serial(path: name), into: bench.target, options: Self.quick))
+        let lines = Mutex<[String]>([])
+        let running = RunningSource(
+            RadioSource(.serial(path: name), into: bench.target, options: Self.quick) { _, line in
+                lines.withLock { $0.append(line) }
+            })
         let first = port.line
         let greeted = Task.detached {
             let asked = first.greet(asks: 2)
@@ -224,6 +229,7 @@ struct RadioSourceTests {
         try await running.until { try Self.packets(bench).count == 2 }
         try port.unplug()
         try await running.until { running.source.status.lastError?.contains("no device") == true }
+        #expect(!lines.withLock { $0 }.contains { $0.contains("another client") })
         port = try FakePort(named: name)
         let second = port.line
         let again = Task.detached {
