@@ -1,3 +1,4 @@
+import ArgumentParser
 import EventLog
 import Foundation
 import MeshIngest
