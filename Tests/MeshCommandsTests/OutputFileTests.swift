@@ -144,6 +144,7 @@ struct OutputFileTests {
         defer { kill(running.process.processIdentifier, SIGKILL) }
         while try names().count < 3 { usleep(1_000) }
         let kept = try #require(try names().first { $0.hasPrefix(".meshledger-") && $0 != left })
+        while try text(kept).isEmpty { usleep(1_000) }  // it is locked before it is written
         // It looks at what is older than a minute.
         kill(running.process.processIdentifier, SIGSTOP)
         for name in [left, kept] {

@@ -198,6 +198,7 @@ struct RecordingImport {
     }
 
     private mutating func differs(_ position: Int, _ place: UInt64) throws(EventLogError) -> Bool {
+        if place < log.first.rawValue { return false }  // dropped by retention
         let ours = try log.copiedEvent(at: place)
         let salt = TileSalts.saltSize * position..<TileSalts.saltSize * (position + 1)
         let theirs = CopiedEvent(record: reader.run.record(position).copied, salt: reader.salts[salt])

@@ -28,7 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let config = try RunConfig(file: file)
-        if check { return try ConfigCheckCommand.tell(config, file) }
+        if check { return ConfigCheckCommand.tell(config, file) }
         let opened = try await open(config)
         do {
             try await serve(config, opened)
@@ -95,11 +95,10 @@ struct ConfigCheckCommand: ParsableCommand {
 
     @Argument(help: "The configuration; - for standard input.", completion: .file()) var file: String
 
-    func run() throws { try Self.tell(try RunConfig(file: file), file) }
+    func run() throws { Self.tell(try RunConfig(file: file), file) }
 
-    static func tell(_ config: RunConfig, _ file: String) throws {
+    static func tell(_ config: RunConfig, _ file: String) {
         for warning in config.warnings { StandardOutput.error("meshledger: warning: \(DisplayWidth.safe(warning))") }
-        guard config.defects.isEmpty else { throw CommandError(.badData, lines: config.defects) }
         StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(config.sourcesText)")
     }
 }

@@ -22,8 +22,6 @@ struct RunConfig: Equatable {
     /// Nil for the default.
     var sealing: SealingPolicy?
     var backup: Backup?
-    /// Mistakes with which the other sources can run.
-    private(set) var defects: [String] = []
     private(set) var warnings: [String] = []
 
     private static let keys = ["ledger", "log", "sources", "retention", "sealing", "backup"]
@@ -103,7 +101,6 @@ struct RunConfig: Equatable {
                 "the client-id \(client.id) is used at \(client.broker) already; a broker disconnects the first of two clients with one id"
             )
         }
-        defects += source.defects
         warnings += source.warnings
         sources.append(source)
     }

@@ -31,8 +31,6 @@ struct SourceConfig: Equatable, Sendable {
     var share: ShareOptions?
     /// What distinguishes it from the other sources of the configuration.
     var key: String
-    /// Mistakes that keep this source from running now.
-    private(set) var defects: [String] = []
     private(set) var warnings: [String] = []
 
     private static let kinds = ["tcp", "serial", "mqtt", "udp", "file", "recording"]
@@ -100,7 +98,7 @@ struct SourceConfig: Equatable, Sendable {
         ]
         for (key, path) in files {
             guard let path, !FileManager.default.fileExists(atPath: path) else { continue }
-            defects.append(map.error(key, "\(key): \(path) does not exist").message)
+            warnings.append(map.error(key, "\(key): \(path) does not exist").message)
         }
         guard address.password != nil else { return }
         guard broker.passwordFile == nil else {

@@ -14,6 +14,8 @@ struct EverydayMesh {
         let gateway: UInt32
         /// Seconds since 1970, by the receiver's clock where that is plausible, else when it was imported.
         let heard: Int
+        /// Whether its receiver's clock is.
+        let isTimeKnown: Bool
         let hops: Int?
         let port: Int?
         let named: [UInt32]
@@ -98,10 +100,11 @@ struct EverydayMesh {
             let arrived = Int(arrival?.timeIntervalSince1970 ?? 0)
             let received = Int(packet.number(7) ?? 0)
             let (limit, start) = (Int(packet.number(9) ?? 0), Int(packet.number(15) ?? 0))
+            let isTimeKnown = (1_577_836_800...arrived + 300).contains(received)
             func number(_ name: String) -> UInt32 { UInt32(row[name] as? Int ?? 0) }
             return Reception(
                 sequence: sequence, from: number("from"), to: number("to"), id: UInt32(packet.number(6) ?? 0),
-                gateway: number("gateway"), heard: (1_577_836_800...arrived + 300).contains(received) ? received : arrived,
+                gateway: number("gateway"), heard: isTimeKnown ? received : arrived, isTimeKnown: isTimeKnown,
                 hops: start > 0 && limit <= start ? start - limit : nil, port: row["port"] as? Int,
                 named: (row["named"] as? [Int] ?? []).map { UInt32($0) }, isFirst: row["is_first_reception"] as? Bool ?? false)
         }

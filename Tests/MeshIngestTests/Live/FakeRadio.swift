@@ -25,10 +25,13 @@ final class FakeLine: Sendable {
         }
     }
 
-    /// The nonce that the client asks with, skipping everything else that it says.
+    /// The nonce that the client asks with, skipping everything else that it says but packets, which a radio takes at any time.
     func question() -> UInt32? {
+        var packets: [[UInt8]] = []
+        defer { messages.withLock { $0.insert(contentsOf: packets, at: 0) } }
         while let message = message() {
             if let nonce = FakeRadio.nonce(message) { return nonce }
+            if case .packet = ClientMessage(message, from: 0) { packets.append(message) }
         }
         return nil
     }
