@@ -18,7 +18,7 @@ struct BaselineTests {
         try tool.run("init")
         try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
         let imported = try tool.run("import", packets)
-        #expect(imported.output.contains("(length-prefixed): 200000 events"))
+        #expect(imported.output.contains("(length-prefixed): 200,000 events"))
         let ours = try #require(try tool.run("stats", "--format", "json").objects.first)
         // No thread reaches its cap here: a direct thread's own cap, which the baseline has not, makes no difference.
         for view in ["nodes", "positions", "telemetry", "messages"] {

@@ -94,7 +94,7 @@ struct HistoricalCommands {
             let then = try output(whole, command, "2025-05")
             let wanted = try output(alone, command).output
             #expect(then.status == 0 && !wanted.isEmpty && then.output == wanted)
-            #expect(then.errors.contains("as of 2025-05-01T00:00:00Z: some events up to"), "\(then.errors)")
+            #expect(then.errors.contains("as of 2025-05-01T00:00:00Z: of events 1 to"), "\(then.errors)")
             #expect(try output(whole, command, "2025-02").output.isEmpty)
             #expect(try output(whole, command, "2025-08").output == (try output(whole, command).output))
         }

@@ -83,7 +83,8 @@ struct ImportSummary {
         let packets = readable + closed + unknownJSON
         var lines = [
             packets == 0
-                ? "no packets\(again)" : "\(packets.counted("packet")): \(readable) readable, \(closed + unknownJSON) not\(again)"
+                ? "no packets\(again)"
+                : "\(packets.counted("packet")): \(readable.grouped) readable, \((closed + unknownJSON).grouped) not\(again)"
         ]
         if closed > 0 {
             let channels = unread.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
