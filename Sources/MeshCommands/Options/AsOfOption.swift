@@ -65,7 +65,8 @@ extension PointInTime {
             let events = event == 1 ? "event 1" : "events 1 to \(event)"
             let known =
                 event == 0
-                ? "nothing had been heard by then" : then.countsOnlyHeard ? "of \(events), those that had been heard by then" : events
+                ? "nothing had been heard by then"
+                : then.countsOnlyHeard ? "of \(events), those that had been heard by then" : events
             return "\(TimeText.iso(time.seconds)): \(known)"
         }
     }
