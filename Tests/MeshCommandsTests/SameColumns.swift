@@ -159,8 +159,12 @@ struct SameColumns {
         let id = "\(packet["id"] ?? 0)"
         // The list has the time of the mesh as well.
         let exported = try csv(tool, "export receptions --packet \(id)")
-        let listed = try csv(tool, "packets receptions \(id) --columns \(try #require(exported.first))")
-        #expect(Set(listed) == Set(exported), "\(packet)")
+        let lines = try csv(tool, "packets receptions \(id)").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let more = try ["time", "time_source"].map { name in try #require(lines[0].firstIndex { $0 == name }) }
+        let listed = lines.map { line in
+            line.indices.filter { !more.contains($0) }.map { String(line[$0]) }.joined(separator: ",")
+        }
+        #expect(Set(listed) == Set(exported.map(String.init)), "\(packet)")
     }
 
     @Test func `the index is exported with the names of ports, and everybody is ^all wherever an addressee is shown`() throws {

@@ -178,7 +178,7 @@ extension EverydayTasks {
             Everyday(
                 number: 14, task: "top talkers", line: "meshledger packets --since 1d --count-by node --limit 10", help: "packets"
             ) { answer in
-                let recent = answer.mesh.packets.compactMap { $0.min { $0.sequence < $1.sequence } }.filter {
+                let recent = answer.mesh.packets.compactMap { $0.min { $0.heard < $1.heard } }.filter {
                     $0.isTimeKnown && $0.heard >= now - 86_400
                 }
                 let counts = Dictionary(grouping: recent, by: \.from).mapValues(\.count)
