@@ -48,11 +48,11 @@ actor ViewEngine {
         baselines = ViewBaselines(log: log)
     }
 
-    /// Folds the part of the log that the views lack. Called for every commit of the log. A view that is slow to commit does not delay the others.
+    /// Folds the part of the log that the views lack. Called for every commit of the log.
     func follow() async {
         guard !activity.isClosed else { return }
         do {
-            try await foldLive(nil, waits: false)
+            try await foldLive(nil)
             failures.last = nil
         } catch {
             // Noted; retried with the next commit. Callers that need current views get the error from `catchUp` and `flush`.
