@@ -143,7 +143,7 @@ let package = Package(
         tests("EventLogTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
         tests("LogTransferTests", ["LogKit", "LogTransfer", "EventLog", "LMDB", "MeshCrypto"]),
         tests("MeshtasticTests", ["FuzzKit", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
-        tests("ProjectionsTests", ["LogKit", "Projections", "FlatCollections", "EventLog", "LMDB", "ProtobufWire"]),
+        tests("ProjectionsTests", ["Projections", "FlatCollections", "EventLog", "LMDB", "ProtobufWire"]),
         tests("ViewQueryTests", ["ViewQuery", "Projections", "EventLog", "LMDB", "ProtobufWire"]),
         tests(
             "MeshViewsTests",

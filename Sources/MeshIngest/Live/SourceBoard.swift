@@ -23,7 +23,7 @@ final class SourceBoard: Sendable {
     }
 
     private static let rateSeconds = 10.0
-    /// Rates below this are none.
+    /// Lower rates are shown as 0.
     private static let leastRate = 0.01
     private let state: Mutex<State>
     private let report: @Sendable (SourceStatus, String) -> Void

@@ -10,7 +10,6 @@ extension ViewEngine {
     /// Folds up to an event, and keeps copies of earlier states.
     func fold(
         _ pipeline: FoldPipeline<MeshStage>, _ members: [Member], through target: UInt64, committing reason: FlushReason? = nil,
-        waits: Bool = true,
         progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
         let (past, kept) = (past, members.filter { Self.keptOnTheWay.contains($0.definition.name) })
@@ -24,7 +23,7 @@ extension ViewEngine {
                 }
             }
         }
-        try await pipeline.fold(through: target, halts: halts, committing: reason, waits: waits, progress: progress)
+        try await pipeline.fold(through: target, halts: halts, committing: reason, progress: progress)
     }
 }
 

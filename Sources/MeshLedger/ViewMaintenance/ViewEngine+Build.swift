@@ -38,14 +38,14 @@ extension ViewEngine {
                 (live, liveMembers, stage) = (build.pipeline, build.members, build.stage)
                 // The old views no longer change, and every change of the new ones is recorded.
                 await oldPipeline?.stop()
-                await observe(build.pipeline)
+                await record(build.pipeline)
                 build.hasTakenOver = true
                 try swap(build.members)
                 for member in oldMembers { member.store.supersede() }
                 return
             }
             guard let live else { return }
-            await observe(build.pipeline)
+            await record(build.pipeline)
             if await live.adopt(build.pipeline.projectors, at: reached) {
                 liveMembers += build.members
                 build.hasTakenOver = true
@@ -67,11 +67,9 @@ extension ViewEngine {
         for member in build.members { member.store.close() }
     }
 
-    /// From here on the changes of the rows are recorded, and what ends the pipeline is noted.
-    func observe(_ pipeline: FoldPipeline<MeshStage>) async {
+    func record(_ pipeline: FoldPipeline<MeshStage>) async {
         let commits = served.commits
         for folder in await pipeline.projectors { await folder.recordChanges(keeping: changesKept) { commits.raise() } }
-        await pipeline.onFailure { error in Task { await self.noteFailure(error) } }
     }
 
     /// From here on readers see the new views; the old ones' files are removed, unless they are to be kept.

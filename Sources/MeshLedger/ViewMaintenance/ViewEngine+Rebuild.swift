@@ -49,7 +49,11 @@ extension ViewEngine {
     /// Views that are rebuilt leave the live pipeline: their old rows are served unchanged until the swap.
     func leaveLive(_ names: Set<String>) async throws {
         guard let live else { return }
-        try await live.dismiss(names)
+        for folder in await live.projectors where names.contains(folder.viewName) {
+            try await folder.flush(.request)
+            await folder.stop()
+        }
+        await live.dismiss(names)
         liveMembers.removeAll { names.contains($0.definition.name) }
     }
 }

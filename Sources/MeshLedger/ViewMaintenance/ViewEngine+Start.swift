@@ -51,7 +51,7 @@ extension ViewEngine {
         if !current.isEmpty {
             let pipeline = try await pipeline(current, stage)
             for member in current { try member.store.beginFeed() }
-            await observe(pipeline)
+            await record(pipeline)
             try await pipeline.flush(.request)  // builds indexes that the views lack
             live = pipeline
             liveMembers = current

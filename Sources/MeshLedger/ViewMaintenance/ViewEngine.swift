@@ -55,30 +55,21 @@ actor ViewEngine {
             try await foldLive(nil)
             failures.last = nil
         } catch {
-            // Noted; retried with the next commit. Callers that need current views get the error from `catchUp` and `flush`.
+            failures = (failures.count + 1, "\(error)")
+            // Retried with the next commit; callers that need current views get the error from `catchUp` and `flush`.
+            logger.notice("the views cannot follow the log: \(error)")
         }
     }
 
-    /// The last event that all live views have folded.
-    var foldedThrough: UInt64? {
-        get async { await live?.folded }
-    }
-
-    func noteFailure(_ error: any Error) {
-        failures = (failures.count + 1, "\(error)")
-        logger.notice("the views cannot follow the log: \(error)")
-    }
-
     /// A fold that ended because a rebuilt view took over continues with that one.
-    /// - Parameter waits: whether every view has folded the log on return.
-    func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?, waits: Bool = true) async throws {
+    func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while let pipeline = live {
             do {
                 if await pipeline.hasFailed {
                     try await beginAgain(pipeline)
                     continue
                 }
-                return try await fold(pipeline, liveMembers, through: log.head.rawValue, waits: waits, progress: progress)
+                return try await fold(pipeline, liveMembers, through: log.head.rawValue, progress: progress)
             } catch {
                 if live === pipeline { throw error }
             }
@@ -89,14 +80,8 @@ actor ViewEngine {
     func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
         await failed.stop()
         guard let stage, live === failed else { return }
-        let fresh: FoldPipeline<MeshStage>
-        do {
-            fresh = try await pipeline(liveMembers, stage)
-        } catch {
-            noteFailure(error)
-            throw error
-        }
-        await observe(fresh)
+        let fresh = try await pipeline(liveMembers, stage)
+        await record(fresh)
         // Meanwhile another call may have started over, or a rebuilt view may have taken over.
         if live === failed { live = fresh }
     }
@@ -145,6 +130,15 @@ actor ViewEngine {
     func flush() async throws {
         guard live != nil else { return try await settle(nil) }
         try await commitLive(nil)
+    }
+
+    /// The last event that all live views have folded, committed or not; nil before there are any.
+    var foldedThrough: UInt64? {
+        get async {
+            var least: UInt64?
+            for folder in await live?.projectors ?? [] { least = min(least ?? .max, await folder.checkpoint().sequence) }
+            return least
+        }
     }
 
     func note(_ progress: FoldProgress) {

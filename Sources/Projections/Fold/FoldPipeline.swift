@@ -57,26 +57,13 @@ package actor FoldPipeline<Stage: FoldStage> {
     private let decoders = DecodeExecutor()
     private let batchSize: UInt64
     private var tail: Task<Void, any Error>?
-    /// The batches that not every projector has folded yet, the oldest first.
-    private var behind: [BatchBehind] = []
     /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
     package private(set) var hasFailed = false
-    private var failureHook: (@Sendable (any Error) -> Void)?
-
-    private struct BatchBehind {
-        let batch: Stage.Batch
-        /// By the view's name. A chain of tasks for each projector keeps its batches in order.
-        let tasks: [String: Task<Void, any Error>]
-        /// Ends when all have ended, and removes the batch from those behind.
-        let whole: Task<Void, any Error>
-    }
 
     /// How many batches may be decoded ahead.
     private static var depthAhead: Int { 3 }
-    /// How many batches may wait for the slowest projector, and how many events, in batches of full size: enough for the others to continue while one
-    /// commits.
-    private static var mostBehind: Int { 128 }
-    private static var depthBehind: UInt64 { 12 }
+    /// How many batches may wait for the slowest projector: enough for the others to continue while one commits.
+    private static var depthBehind: Int { 12 }
 
     /// Starts at the checkpoint of the projector that is furthest behind, with the state that it stored.
     package init(stage: Stage, folders: [Folder], batchSize: UInt64 = 4_096) async throws {
@@ -96,22 +83,14 @@ package actor FoldPipeline<Stage: FoldStage> {
 
     /// The last event passed to the projectors.
     package var reached: UInt64 { position }
-    /// The last event that every projector has folded, committed or not.
-    package var folded: UInt64 { behind.first.map { $0.batch.events.lowerBound.rawValue - 1 } ?? position }
     package var projectors: [Folder] { folders }
-
-    /// Calls `hook` with the error that ends this pipeline, also if nobody waits for the projector that fails.
-    package func onFailure(_ hook: @escaping @Sendable (any Error) -> Void) { failureHook = hook }
 
     /// Folds up to and including `target`, after all earlier requests.
     /// - Parameters:
     ///   - halts: where it pauses.
     ///   - reason: makes each projector commit its rows at the end, while others still fold; nil leaves that to `flush`.
-    ///   - waits: whether every projector has folded all of it on return; otherwise a slow one may still be at work, and does not delay the
-    ///     others when more events follow.
     package func fold(
         through target: UInt64, halts: FoldBarriers<Stage.Batch>? = nil, committing reason: FlushReason? = nil,
-        waits: Bool = true,
         progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws {
         let previous = tail
@@ -119,10 +98,10 @@ package actor FoldPipeline<Stage: FoldStage> {
             _ = try? await previous?.value  // its failure was thrown to its caller
             let start = self.position
             for halt in halts?.places(start, target) ?? [] {
-                try await self.run(from: start, through: halt, of: target, waits: true, progress)
+                try await self.run(from: start, through: halt, of: target, progress)
                 try await halts?.visit(halt, self.folders)
             }
-            try await self.run(from: start, through: target, of: target, committing: reason, waits: waits, progress)
+            try await self.run(from: start, through: target, of: target, committing: reason, progress)
         }
         tail = work
         try await work.value
@@ -130,40 +109,37 @@ package actor FoldPipeline<Stage: FoldStage> {
 
     /// - Parameter end: where the whole fold ends that began at `start`.
     private func run(
-        from start: UInt64, through target: UInt64, of end: UInt64, committing reason: FlushReason? = nil, waits: Bool,
+        from start: UInt64, through target: UInt64, of end: UInt64, committing reason: FlushReason? = nil,
         _ progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
         guard !hasFailed else { throw FoldFailure() }
         var report: (@Sendable (UInt64) -> Void)?
         if let progress { report = { progress(FoldProgress(start: start, position: $0, target: end)) } }
         var ahead: [Task<Stage.Batch, any Error>] = []
+        var folding: [[String: Task<Void, any Error>]] = []
         do {
-            try await run(through: target, isFollowedByFlush: reason != nil || target < end, &ahead, report)
-            if let reason { try await flush(reason) }
-            while waits, let oldest = behind.first { try await oldest.whole.value }
+            try await run(through: target, isFollowedByFlush: reason != nil || target < end, &ahead, &folding, report)
+            if let reason { try await flush(reason, after: folding.last ?? [:]) }
+            for group in folding { for task in group.values { try await task.value } }
         } catch {
-            fail(error)
+            hasFailed = true
             for task in ahead { task.cancel() }
             for task in ahead { _ = await task.result }  // they read the log, which may be closed next
-            for batch in behind { _ = await batch.whole.result }
+            for group in folding { for task in group.values { _ = await task.result } }
             throw error
         }
-    }
-
-    private func fail(_ error: any Error) {
-        guard !hasFailed else { return }
-        hasFailed = true
-        if !(error is CancellationError) { failureHook?(error) }  // otherwise it was stopped
     }
 
     /// - Parameter isFollowedByFlush: else the last batch leaves it to the debounce of each view when its rows are committed.
     private func run(
         through target: UInt64, isFollowedByFlush: Bool, _ ahead: inout [Task<Stage.Batch, any Error>],
+        _ folding: inout [[String: Task<Void, any Error>]],
         _ progress: (@Sendable (UInt64) -> Void)?
     ) async throws {
         let start = position
         let isCatchingUp = target > start + batchSize
         var next = start + 1
+        var handed: [Stage.Batch] = []
         while next <= target || !ahead.isEmpty {
             while ahead.count < Self.depthAhead && next <= target {
                 let last = min(target, next + batchSize - 1)
@@ -174,8 +150,13 @@ package actor FoldPipeline<Stage: FoldStage> {
             ahead.removeFirst()
             stage.resolve(&batch, state: &state)
             position = batch.events.upperBound.rawValue
-            hand(batch, isCatchingUp && (isFollowedByFlush || position < target))
-            while let oldest = behind.first, isFarBehind { try await oldest.whole.value }
+            folding.append(hand(batch, after: folding.last, isCatchingUp && (isFollowedByFlush || position < target)))
+            handed.append(batch)
+            if folding.count >= Self.depthBehind {
+                for task in folding[0].values { try await task.value }
+                folding.removeFirst()
+                stage.recycle(handed.removeFirst())
+            }
             progress?(position)
             try Task.checkCancellation()
         }
@@ -188,40 +169,27 @@ package actor FoldPipeline<Stage: FoldStage> {
         }
     }
 
-    private func hand(_ batch: Stage.Batch, _ isCatchingUp: Bool) {
+    /// A chain of tasks for each projector keeps its batches in order.
+    private func hand(
+        _ batch: Stage.Batch, after previous: [String: Task<Void, any Error>]?, _ isCatchingUp: Bool
+    ) -> [String: Task<Void, any Error>] {
         var tasks: [String: Task<Void, any Error>] = [:]
         for folder in folders {
-            let earlier = behind.last?.tasks[folder.viewName]
+            let earlier = previous?[folder.viewName]
             tasks[folder.viewName] = Task {
                 try await earlier?.value
                 try await folder.fold(batch, isCatchingUp: isCatchingUp)
             }
         }
-        let whole = Task { [tasks] in
-            do {
-                for task in tasks.values { try await task.value }
-            } catch {
-                for task in tasks.values { _ = await task.result }
-                fail(error)
-                throw error
-            }
-            behind.removeAll { $0.batch.events == batch.events }
-            stage.recycle(batch)
-        }
-        behind.append(BatchBehind(batch: batch, tasks: tasks, whole: whole))
+        return tasks
     }
 
-    private var isFarBehind: Bool {
-        guard let oldest = behind.first else { return false }
-        let events = position - oldest.batch.events.lowerBound.rawValue + 1
-        return behind.count >= Self.mostBehind || events >= Self.depthBehind * batchSize
-    }
+    /// Commits all pending rows of all projectors.
+    package func flush(_ reason: FlushReason) async throws { try await flush(reason, after: [:]) }
 
-    /// Commits all pending rows of all projectors, of every batch that they were given before.
-    ///
     /// The longest work first, so that no core is idle at the end.
-    package func flush(_ reason: FlushReason) async throws {
-        let folding = behind.last?.tasks ?? [:]
+    /// - Parameter folding: by name, the fold that a projector has to finish first.
+    private func flush(_ reason: FlushReason, after folding: [String: Task<Void, any Error>]) async throws {
         var works: [(folder: Folder, work: Int)] = []
         for folder in folders { works.append((folder, await folder.pendingWork())) }
         works.sort { $0.work > $1.work }
@@ -245,23 +213,15 @@ package actor FoldPipeline<Stage: FoldStage> {
         return true
     }
 
-    /// Stops giving batches to the projectors of these views, which commit what they have folded.
-    package func dismiss(_ names: Set<String>) async throws {
-        let leaving = folders.filter { names.contains($0.viewName) }
+    /// Stops giving batches to the projectors of these views.
+    package func dismiss(_ names: Set<String>) {
         folders.removeAll { names.contains($0.viewName) }
-        let folding = behind.last?.tasks ?? [:]
-        for folder in leaving {
-            try await folding[folder.viewName]?.value
-            try await folder.flush(.request)
-            await folder.stop()
-        }
     }
 
     /// Ends the fold at the next batch and waits for those under way. The projectors can still be flushed.
     package func stop() async {
         tail?.cancel()
         _ = await tail?.result
-        for batch in behind { _ = await batch.whole.result }
         for folder in folders { await folder.stop() }
     }
 }

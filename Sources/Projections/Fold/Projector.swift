@@ -22,8 +22,6 @@ public struct ProjectorStatistics: Sendable {
     public var folded: UInt64 = 0
     public var commits: [FlushReason: Int] = [:]
     public var lastError: String?
-
-    package init() {}
 }
 
 /// Runs one projection: folds batches in memory and commits rows, caps, quarantine, carried state and checkpoint together.

@@ -75,7 +75,7 @@ struct AbsentClients {
         withExtendedLifetime(client) {}
     }
 
-    @Test func `what a client sends while the radio is away is told at the end, and sent after a restart`() async throws {
+    @Test func `what a client sends while the radio is away is logged at the stop, and sent after a restart`() async throws {
         let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
         defer { radio.radio.stop() }
         let (first, port) = try sharing.share(radio, bench, lines: { lines.add($0) })
