@@ -65,7 +65,14 @@ extension ViewEngine {
         // Another command may have dropped them meanwhile: its baselines are in force and must not be replaced.
         if let done = try log.retention()?.retention, done.first.rawValue > last { return done }
         try requireBaselines(definitions)  // the next ones begin with these
-        let made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
+        let made: [Retention.Baseline]
+        do {
+            made = try await baselines.make(definitions, keyring: keyring, through: last, progress: progress)
+        } catch {
+            try? baselines.removeAbandoned()  // the next opening for writing tries again
+            throw error
+        }
+        // If this fails, it may be on disk all the same: the next opening knows, and removes what is not in force.
         let done = try await log.cut(through: EventSequence(last), baselines: made, keeping: checkpoints)
         try? baselines.removeAbandoned()  // the next opening for writing tries again
         return done.retention
