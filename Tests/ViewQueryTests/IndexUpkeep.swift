@@ -69,6 +69,35 @@ import ViewQuery
         }
     }
 
+    @Test(arguments: UInt64(1)...4)
+    func `long lists of postings are those of the rows while rows come, go and change`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder()
+        let store = try open(folder.path + "/samples")
+        defer { store.close() }
+        let projector = try Projector(KeptRows<Sample>(), store: store)
+        var (kept, next, sequence) = ([UInt64](), UInt64(0), UInt64(1))
+        for round in 0..<14 {
+            var changes: [(Sample, Bool)] = []
+            for _ in 0..<Int.random(in: 1..<900, using: &random) {
+                changes.append((Sample.random(1, next, &random), false))
+                kept.append(next)
+                next += .random(in: 1..<3, using: &random)
+            }
+            let gone = min(kept.count, round % 3 == 0 ? 0 : .random(in: 0..<900, using: &random))
+            for number in kept.prefix(gone) { changes.append((Sample.random(1, number, &random), true)) }
+            kept.removeFirst(gone)
+            for number in kept.shuffled(using: &random).prefix(Int.random(in: 0..<200, using: &random)) {
+                changes.append((Sample.random(1, number, &random), Bool.random(using: &random)))
+                if changes[changes.count - 1].1 { kept.removeAll { $0 == number } }
+            }
+            try await projector.fold(KeptRows<Sample>.Batch(first: sequence, changes), isCatchingUp: false)
+            sequence += UInt64(changes.count)
+            try await projector.flush(.request)
+            #expect(try isSound(store), "seed \(seed), round \(round)")
+        }
+    }
+
     @Test(arguments: [1_000, 20_000])
     func `indexes whose entries are sorted in parts are those of the rows`(sortLimit: Int) async throws {
         let folder = try TemporaryFolder()

@@ -31,22 +31,37 @@ package struct PostingList {
     ) -> Bool {
         var (place, row) = (0, first)
         while place < bytes.byteCount {
-            guard let distance = varint(bytes, &place) else { return false }
-            var (packed, count): (UInt64, UInt64) = (2, 1)
-            if tellsTimes {
-                guard let known = varint(bytes, &place) else { return false }
-                packed = known
-            }
-            if packed & 1 == 1 {
-                guard let many = varint(bytes, &place) else { return false }
-                count = many
-            }
-            let (next, isOver) = row.addingReportingOverflow(distance)
-            guard !isOver else { return false }
-            row = next
-            if !visit(Posting(row: row, count: UInt32(clamping: count), length: UInt32(clamping: packed >> 1))) { return true }
+            guard let (posting, end) = read(bytes, at: place, after: row, tellsTimes: tellsTimes) else { return false }
+            (place, row) = (end, posting.row)
+            if !visit(posting) { return true }
         }
         return true
+    }
+
+    /// The posting at a place, and where it ends; nil at the end of the bytes, or if they are damaged.
+    @inline(__always)
+    static func read(_ bytes: RawSpan, at place: Int, after row: UInt64, tellsTimes: Bool) -> (posting: Posting, end: Int)? {
+        guard let (row, next) = distance(bytes, at: place, after: row) else { return nil }
+        var end = next
+        var (packed, count): (UInt64, UInt64) = (2, 1)
+        if tellsTimes {
+            guard let known = varint(bytes, &end) else { return nil }
+            packed = known
+        }
+        if packed & 1 == 1 {
+            guard let many = varint(bytes, &end) else { return nil }
+            count = many
+        }
+        return (Posting(row: row, count: UInt32(clamping: count), length: UInt32(clamping: packed >> 1)), end)
+    }
+
+    /// The row of the posting at a place, and where the distance to it ends.
+    @inline(__always)
+    static func distance(_ bytes: RawSpan, at place: Int, after row: UInt64) -> (row: UInt64, end: Int)? {
+        var end = place
+        guard let distance = varint(bytes, &end) else { return nil }
+        let (next, isOver) = row.addingReportingOverflow(distance)
+        return isOver ? nil : (next, end)
     }
 
     package static func decode(_ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true) -> [Posting]? {
@@ -73,12 +88,16 @@ package struct PostingList {
     @inline(__always)
     mutating func append(_ posting: Posting) {
         if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
-        Self.append(posting.row &- last, to: &bytes)
-        if tellsTimes {
-            Self.append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
-            if posting.count > 1 { Self.append(UInt64(posting.count), to: &bytes) }
-        }
+        Self.append(posting, after: last, tellsTimes: tellsTimes, to: &bytes)
         last = posting.row
+    }
+
+    @inline(__always)
+    static func append(_ posting: Posting, after last: UInt64, tellsTimes: Bool, to bytes: inout [UInt8]) {
+        append(posting.row &- last, to: &bytes)
+        guard tellsTimes else { return }
+        append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
+        if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
     }
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
@@ -97,7 +116,7 @@ package struct PostingList {
     }
 
     @inline(__always)
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    static func append(_ number: UInt64, to bytes: inout [UInt8]) {
         var rest = number
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -102,9 +102,11 @@ struct PostingsWriter: Sendable {
         let order = words.table.sorted()
         let (sorted, bounds) = editsByWord(in: order)
         let isNew = try transaction.count(postings) == 0
+        var cursor = try transaction.writeCursor(postings)
+        var merged = PostingListMerge(tellsTimes: index.tellsTimes)
         for (place, word) in order.enumerated() where bounds[place] < bounds[place + 1] {
             let edits = sorted[bounds[place]..<bounds[place + 1]]
-            if isNew { try writeNew(word, edits, to: &transaction) } else { try merge(word, edits, to: &transaction) }
+            if isNew { try writeNew(word, edits, with: &cursor) } else { try merge(word, edits, &merged, with: &cursor) }
         }
         words = TextIndex.Words()
         edits.removeAll(keepingCapacity: true)
@@ -158,80 +160,88 @@ struct PostingsWriter: Sendable {
         return (sorted, bounds)
     }
 
+    private func posting(_ edit: Edit) -> Posting {
+        let row = changed[Int(edit.row)]
+        return Posting(row: row.row, count: edit.count, length: row.length)
+    }
+
     /// Writes the postings of a word that is in no row yet.
-    private func writeNew(_ number: Int, _ edits: ArraySlice<Edit>, to transaction: inout WriteTransaction) throws(StorageError) {
+    private func writeNew(_ number: Int, _ edits: ArraySlice<Edit>, with cursor: inout WriteCursor) throws(StorageError) {
         let word = Array(words.table[number])
         // Truncated words end in a hash; because of its zeros, their keys may come before those of a word that they begin with.
         let mode = word.count < 64 ? PutMode.append : .replace
         var list = PostingList(tellsTimes: index.tellsTimes)
         for edit in edits where edit.count > 0 {
             list.append(posting(edit))
-            if list.isFull { try write(&list, of: word, mode, to: &transaction) }
+            if list.isFull { try write(&list, of: word, mode, with: &cursor) }
         }
-        if !list.isEmpty { try write(&list, of: word, mode, to: &transaction) }
+        if !list.isEmpty { try write(&list, of: word, mode, with: &cursor) }
     }
 
     private func write(
-        _ list: inout PostingList, of word: [UInt8], _ mode: PutMode, to transaction: inout WriteTransaction
+        _ list: inout PostingList, of word: [UInt8], _ mode: PutMode, with cursor: inout WriteCursor
     ) throws(StorageError) {
-        try transaction.put(postings, key: Self.key(word, list.first).rawSpan, value: list.bytes.rawSpan, mode)
+        try cursor.put(key: Self.key(word, list.first).rawSpan, value: list.bytes.rawSpan, mode)
         list.removeAll()
     }
 
-    private func posting(_ edit: Edit) -> Posting {
-        let row = changed[Int(edit.row)]
-        return Posting(row: row.row, count: edit.count, length: row.length)
-    }
-
     /// - Parameter edits: in ascending order of their rows; with a count of 0 if a row no longer has the word.
-    private func merge(_ number: Int, _ edits: ArraySlice<Edit>, to transaction: inout WriteTransaction) throws(StorageError) {
-        let (word, news) = (Array(words.table[number]), edits.map(posting))
-        var place = 0
-        while place < news.count {
-            let list = try list(of: word, around: news[place].row, transaction)
-            let end = news[place...].firstIndex { $0.row >= list.end } ?? news.endIndex
-            if let key = list.key { try transaction.delete(postings, key: key.rawSpan) }
-            var written = PostingList(tellsTimes: index.tellsTimes)
-            for posting in Self.merge(list.postings, news[place..<max(end, place + 1)]) {
-                written.append(posting)
-                if written.isFull { try write(&written, of: word, .replace, to: &transaction) }
-            }
-            if !written.isEmpty { try write(&written, of: word, .replace, to: &transaction) }
-            place = max(end, place + 1)
-        }
-    }
-
-    /// The list that a row belongs to: the last one that begins at or before it, else the first one of the word, else a new one; and where
-    /// the next list begins.
-    private func list(
-        of word: [UInt8], around row: UInt64, _ transaction: borrowing WriteTransaction
-    ) throws(StorageError) -> (key: [UInt8]?, postings: [Posting], end: UInt64) {
-        let wanted = Self.key(word, row)
-        var cursor = try transaction.cursor(postings)
-        var first: UInt64?
-        if try cursor.seek(atOrBefore: wanted.rawSpan) { first = Self.first(cursor.key, of: word) }
-        if first == nil, try cursor.seek(atOrAfter: wanted.rawSpan) { first = Self.first(cursor.key, of: word) }
-        guard let first else { return (nil, [], .max) }
-        let found = PostingList.decode(cursor.value, after: first, tellsTimes: index.tellsTimes) ?? []
-        let isLast = try !cursor.next()
-        let next = isLast ? nil : Self.first(cursor.key, of: word)
-        return (Self.key(word, first), found, next ?? .max)
-    }
-
-    private static func merge(_ postings: [Posting], _ news: ArraySlice<Posting>) -> [Posting] {
-        var merged: [Posting] = []
-        merged.reserveCapacity(postings.count + news.count)
-        var place = 0
-        for posting in news {
-            while place < postings.count, postings[place].row < posting.row {
-                merged.append(postings[place])
+    private func merge(
+        _ number: Int, _ edits: ArraySlice<Edit>, _ merged: inout PostingListMerge, with cursor: inout WriteCursor
+    ) throws(StorageError) {
+        let word = Array(words.table[number])
+        var place = edits.startIndex
+        while place < edits.endIndex {
+            let (first, end) = try begin(&merged, of: word, around: posting(edits[place]).row, with: &cursor)
+            repeat {
+                merged.change(posting(edits[place]))
                 place += 1
-            }
-            if place < postings.count, postings[place].row == posting.row { place += 1 }
-            if posting.count > 0 { merged.append(posting) }
+            } while place < edits.endIndex && posting(edits[place]).row < end
+            merged.finish()
+            try write(merged, of: word, over: first, with: &cursor)
         }
-        merged += postings[place...]
-        return merged
+    }
+
+    /// Begins with the list that a row belongs to: the last one that begins at or before it, else the first one of the word, else a new one.
+    /// - Returns: the list's first row, if it is stored, and where the next list begins.
+    private func begin(
+        _ merged: inout PostingListMerge, of word: [UInt8], around row: UInt64, with cursor: inout WriteCursor
+    ) throws(StorageError) -> (first: UInt64?, end: UInt64) {
+        let wanted = Self.key(word, row)
+        var first: UInt64?
+        if try cursor.place.seek(atOrBefore: wanted.rawSpan) { first = Self.first(cursor.place.key, of: word) }
+        if first == nil, try cursor.place.seek(atOrAfter: wanted.rawSpan) { first = Self.first(cursor.place.key, of: word) }
+        guard let first else {
+            merged.begin(RawSpan(), after: row)
+            return (nil, .max)
+        }
+        merged.begin(cursor.place.value, after: first)
+        guard try cursor.place.next() else { return (first, .max) }
+        return (first, Self.first(cursor.place.key, of: word) ?? .max)
+    }
+
+    /// - Parameter old: the first row of the list that was changed, if it is stored.
+    private func write(
+        _ merged: PostingListMerge, of word: [UInt8], over old: UInt64?, with cursor: inout WriteCursor
+    ) throws(StorageError) {
+        let isSplit = merged.bytes.count > PostingList.longest
+        let added = isSplit ? merged.added() : nil
+        if let old, added == nil, isSplit || merged.bytes.isEmpty || merged.first != old {
+            if try cursor.place.seek(exactly: Self.key(word, old).rawSpan) { try cursor.delete() }
+        }
+        guard isSplit else {
+            guard !merged.bytes.isEmpty else { return }
+            return try cursor.put(key: Self.key(word, merged.first).rawSpan, value: merged.bytes.rawSpan)
+        }
+        // New postings after a full list begin another one; else the list is divided evenly, so that its parts have room.
+        let (postings, parts) = added.map { ($0, 1) } ?? (merged.postings(), 1 + merged.bytes.count / PostingList.longest)
+        let most = postings.count / parts + 1
+        var list = PostingList(tellsTimes: index.tellsTimes)
+        for (place, posting) in postings.enumerated() {
+            list.append(posting)
+            if list.isFull || (place + 1) % most == 0 { try write(&list, of: word, .replace, with: &cursor) }
+        }
+        if !list.isEmpty { try write(&list, of: word, .replace, with: &cursor) }
     }
 
     static func key(_ word: [UInt8], _ first: UInt64) -> [UInt8] { word + [0] + bigEndian(first) }
