@@ -175,12 +175,12 @@ let package = Package(
 // To build only some test targets: their names, or `optimized` for those that `Tools/test` runs in release. Of these, it is the library that is
 // optimized: optimized tests take longer to build than the library, and so does a library whose every part can be tested.
 if let names = Context.environment["MESHLEDGER_TESTS"] {
-    let optimized = ["LMDB", "EventLog", "LogTransfer", "Meshtastic", "Projections", "ViewQuery", "MeshViews"]
+    let optimized = ["LMDB", "EventLog", "LogTransfer", "Meshtastic", "Projections", "ViewQuery"]
     let isOptimized = names == "optimized"
     let chosen = isOptimized ? optimized.map { $0 + "Tests" } : names.split(separator: ",").map(String.init)
     package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
     for target in package.targets where isOptimized {
         if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }
-        if (optimized + ["MeshLedger"]).contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-enable-testing"])) }
+        if optimized.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-enable-testing"])) }
     }
 }
