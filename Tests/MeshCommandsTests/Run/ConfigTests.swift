@@ -80,6 +80,14 @@ struct ConfigTests {
         ),
         ("sources:\n  - tcp: 127.0.0.1:15901\n    share: 15901", "mesh.yaml:3: the radio would be shared at its own address"),
         (
+            "sources:\n  - serial: /dev/x\n    share: 15901\n  - tcp: localhost:15901",
+            "mesh.yaml:4: serial:/dev/x is shared at tcp://localhost:15901, which is the radio of a source, too"
+        ),
+        (
+            "sources:\n  - tcp: 127.0.0.1:15901\n  - tcp: a\n    share: \"[::]:15901\"",
+            "mesh.yaml:3: tcp://a:4403 is shared at tcp://127.0.0.1:15901"
+        ),
+        (
             "sources:\n  - tcp: a\n    share: 0.0.0.0:5000\n  - tcp: b\n    share: 5000",
             "mesh.yaml:4: another radio is shared at 0.0.0.0:5000 already"
         ),
@@ -105,6 +113,16 @@ struct ConfigTests {
         // A key that does not exist hides none of the others.
         let unknown = message("retension:\n  older-than: 5y\n" + text).split(separator: "\n")
         #expect(unknown.compactMap { $0.split(separator: ":").dropFirst().first } == ["1", "4", "6", "8", "10"])
+    }
+
+    @Test func `every unknown key of a source and of a section is named, with what is meant`() {
+        let text = "sources:\n  - tcp: a\n    shar: 1\n    share-alow: b\nretention:\n  older-then: 1y\n  larger-then: 1GB\n"
+        let lines = message(text).split(separator: "\n")
+        let told = [("3", "share"), ("4", "share-allow"), ("6", "older-than"), ("7", "larger-than")]
+        #expect(lines.count == told.count)
+        for (line, (number, meant)) in zip(lines, told) {
+            #expect(line.hasPrefix("mesh.yaml:\(number): ") && line.contains("did you mean \(meant)?"), "\(line)")
+        }
     }
 
     @Test func `the check prints a line for each mistake, and finds what cannot work or be read`() throws {
