@@ -33,7 +33,10 @@ struct ConfigNode {
                 throw Self.error(file, line, "\(what) has \(name) twice")
             }
         }
-        guard let tell else { return try Self.throwAll(unknown) }
+        guard let tell else {
+            try Self.throwAll(unknown)
+            return
+        }
         for mistake in unknown { tell(mistake) }
     }
 

@@ -75,6 +75,14 @@ struct SourceConfig: Equatable, Sendable {
         key = Self.key(kind)
         share = try Self.share(map)
         if let share, case .radio(let address) = kind { try Self.checked(map, "share") { try share.check(for: address) } }
+        if let share, !share.isOnlyHere, !map.has("share-allow") {
+            warnings.append(
+                map.error(
+                    "share",
+                    "only programs on this computer may connect to \(share.place); share-allow names the networks that may"
+                )
+                .message)
+        }
         if case .broker(let options, _) = kind { try look(at: options.address, map) }
     }
 

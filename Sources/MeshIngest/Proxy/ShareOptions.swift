@@ -44,6 +44,9 @@ public struct ShareOptions: Sendable, Hashable {
 
     private static func isHere(_ host: String) -> Bool { ["localhost", "::1"].contains(host) || host.hasPrefix("127.") }
 
+    /// Whether no other computer can reach it.
+    package var isOnlyHere: Bool { Self.isHere(host) }
+
     /// Whether two servers cannot listen at both.
     package func overlaps(_ other: ShareOptions) -> Bool {
         port == other.port

@@ -54,7 +54,7 @@ extension SharedRadio {
     ///   - oldest_s: how old they may be
     /// - Returns: those that the radio gets, as they are stored now
     func sendAgain(_ stored: [UInt8], _ key: String, oldest_s: Double) async throws -> [UInt8] {
-        let events = UnsentPackets.events(stored)
+        let events = EventNumbers.events(stored)
         var (fresh, sent, old): ([RadioOutbox.Item], [SourceID], [NewEvent]) = ([], [], [])
         for sequence in events.map(EventSequence.init(rawValue:)) where sequence <= log.head {
             guard let event = try log.events(in: sequence...sequence).first,
@@ -70,7 +70,7 @@ extension SharedRadio {
             fresh.append(.init(message: message, packet: packet.id, event: sequence.rawValue))
             sent.append(event.header.source)
         }
-        let kept = UnsentPackets.bytes(fresh.compactMap(\.event))
+        let kept = EventNumbers.bytes(fresh.compactMap(\.event))
         if !old.isEmpty {
             // In one step, so that each is recorded once.
             _ = try await sink.append(old, cursor: SourceCursor(key: key, value: kept))
@@ -102,20 +102,5 @@ extension SharedRadio {
             "\(all.count) of \(names[source].flatMap { $0.split(separator: "/").last }.map(String.init) ?? "a client")"
         }
         return "\(sources.count) \(sources.count == 1 ? "packet" : "packets") (\(counts.sorted().joined(separator: ", ")))"
-    }
-}
-
-/// How the events of packets are stored that the radio has not accepted yet: each in eight little-endian bytes.
-enum UnsentPackets {
-    private static let size = 8
-
-    static func bytes(_ events: [UInt64]) -> [UInt8] {
-        events.flatMap { event in (0..<size).map { UInt8(truncatingIfNeeded: event >> (8 * UInt64($0))) } }
-    }
-
-    static func events(_ bytes: [UInt8]) -> [UInt64] {
-        stride(from: 0, to: bytes.count / size * size, by: size).map { start in
-            bytes[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
     }
 }

@@ -135,7 +135,7 @@ public final class SharedRadio: LiveSource {
             return places
         }
         await save(places.bytes, placesKey)
-        await save(UnsentPackets.bytes(outbox.events), unsentKey)
+        await save(EventNumbers.bytes(outbox.events), unsentKey)
     }
 
     private func save(_ bytes: [UInt8], _ key: String) async {
@@ -264,8 +264,8 @@ public final class SharedRadio: LiveSource {
 
     /// Tells of what was refused, and how often that happened meanwhile.
     func tellRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
-        guard let untold = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
-        tell(text + (untold > 0 ? "; \(untold) more like this since the last one that was told" : ""))
+        guard let unnamed = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
+        tell(text + (unnamed > 0 ? "; \(unnamed) more like this since the last such message" : ""))
     }
 
     func tell(_ text: String) { radio.board.tell(text) }

@@ -1,5 +1,6 @@
 import Foundation
 import MeshIngest
+import MeshLedger
 import Synchronization
 import TestKit
 import Testing

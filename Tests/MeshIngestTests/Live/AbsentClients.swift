@@ -169,7 +169,7 @@ struct AbsentClients {
         try await running.until { running.source.status.state == .waiting }
         for id in 1...257 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
         #expect(await client.next() == FromRadioMessage.queueStatus(result: 5, packet: 257, free: 0))
-        #expect(await client.next() == Self.unsent(bench).last.map { Array($0.payload) })
+        #expect(try await client.next() == Self.unsent(bench).last.map { Array($0.payload) })
         #expect(try await Self.states(bench).filter { $0.value == .failed }.map(\.key) == [257])
         try await running.stop()
     }
