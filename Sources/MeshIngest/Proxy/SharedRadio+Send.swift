@@ -71,16 +71,14 @@ extension SharedRadio {
             sent.append(event.header.source)
         }
         let kept = EventNumbers.bytes(fresh.compactMap(\.event))
+        let (going, gone) = (try Self.text(sent, log), try Self.text(old.map(\.source), log))
         if !old.isEmpty {
             // In one step, so that each is recorded once.
             _ = try await sink.append(old, cursor: SourceCursor(key: key, value: kept))
-            let text = try Self.text(old.map(\.source), log)
-            tell(
-                "\(text) from before the start will not be sent: too old, so messages are shown as failed; send them again if need be"
-            )
+            tell("\(gone) from before the start will not be sent: too old, and shown as failed; send them again if need be")
         }
         for item in fresh { _ = outbox.put(item) }  // no client is connected yet
-        if !sent.isEmpty { tell("the radio gets \(try Self.text(sent, log)) from before the start") }
+        if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
         return old.isEmpty ? stored : kept
     }
 

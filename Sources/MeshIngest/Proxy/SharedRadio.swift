@@ -114,11 +114,11 @@ public final class SharedRadio: LiveSource {
         guard source == nil else { return }
         let source = try await sink.source(named: name)
         let places = try await sink.storedCursor(placesKey) ?? []
-        let unsent = try await sendAgain(
-            try await sink.storedCursor(unsentKey) ?? [], unsentKey, oldest_s: options.oldestUnsentSeconds)
         for known in try log.sources() where known.name.hasPrefix(clientPrefix) {
             know(known.id, of: String(known.name.dropFirst(clientPrefix.count)))
         }
+        let unsent = try await sendAgain(
+            try await sink.storedCursor(unsentKey) ?? [], unsentKey, oldest_s: options.oldestUnsentSeconds)
         state.withLock { state in
             (state.source, state.away) = (source, ClientPlaces(places))
             state.saved = [placesKey: places, unsentKey: unsent]
