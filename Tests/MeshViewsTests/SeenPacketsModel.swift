@@ -172,7 +172,11 @@ struct SeenPacketsModel {
         var seen = SeenPackets()
         var changes = StageState()
         let most: UInt64 = 300_000
-        for sequence in 1...most { _ = seen.place(hearing(of: sequence, at: 10_000, sequence), changes: &changes) }
+        for sequence in 1...most {
+            var hearing = hearing(of: sequence, at: 10_000, sequence)
+            hearing.rowTime = hearing.time
+            _ = seen.place(hearing, changes: &changes)
+        }
         #expect(seen.capacity.packets >= 300_000 && seen.capacity.receptions >= 300_000)
         _ = seen.place(hearing(of: most + 1, at: 20_000, most + 1), changes: &changes)
         #expect(seen.count == SeenPackets.alwaysKept)
