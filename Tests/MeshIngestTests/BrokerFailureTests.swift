@@ -48,6 +48,20 @@ struct BrokerFailureTests {
         #expect(await running.stop() == nil)
     }
 
+    @Test func `two clients with one id that end each other's connections do so ever more rarely`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try (0..<2).map { _ in
+            try RunningIngest(broker.address(), bench: bench) { ($0.clientID, $0.firstRetrySeconds) = ("roof", 0.02) }
+        }
+        try await Task.sleep(for: .seconds(3))
+        let count = running.reduce(0) {
+            $0 + $1.notices.all.count { $0 == .connecting(broker: "mqtt://127.0.0.1:\(broker.port)") }
+        }
+        #expect(count > 3 && count < 40, "\(count)")
+        for each in running { #expect(await each.stop() == nil) }
+    }
+
     @Test func `a subscription that is not permitted ends it`() async throws {
         let bench = try ImportBench()
         let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 0x80]])

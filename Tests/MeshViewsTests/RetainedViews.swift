@@ -191,6 +191,21 @@ struct RetainedViews {
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a policy that is changed is applied before the hour is over`() async throws {
+        var options = LedgerOptions()
+        options.policyLookInterval = .milliseconds(50)
+        let ledger = try await Ledger.temporary(options: options)
+        let source = try await ledger.log.source(named: "test")
+        _ = try await ledger.log.append(traffic.packets(8_000, seed: 7).map { $0.event(source) })
+        for part in [2, 4] {
+            let (size, first) = (try ledger.log.size(), ledger.log.first)
+            try await Task.sleep(for: .milliseconds(200))
+            try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / part))
+            while ledger.log.first == first { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        try await ledger.close()
+    }
+
     private final class CutWork: Sendable {
         let isOver = Mutex(false)
         let cuts = Mutex(0)

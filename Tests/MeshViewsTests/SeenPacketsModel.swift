@@ -168,6 +168,27 @@ struct SeenPacketsModel {
         #expect(!again.isFirstReception && again.firstSequence == 199_000)
     }
 
+    @Test func `an hour after a flood its memory is given back, and what is kept is recognised`() {
+        var seen = SeenPackets()
+        var changes = StageState()
+        let most: UInt64 = 300_000
+        for sequence in 1...most {
+            var hearing = hearing(of: sequence, at: 10_000, sequence)
+            hearing.rowTime = hearing.time
+            _ = seen.place(hearing, changes: &changes)
+        }
+        #expect(seen.capacity.packets >= 300_000 && seen.capacity.receptions >= 300_000)
+        _ = seen.place(hearing(of: most + 1, at: 20_000, most + 1), changes: &changes)
+        #expect(seen.count == SeenPackets.alwaysKept)
+        #expect(seen.capacity.packets <= 4 * SeenPackets.alwaysKept && seen.capacity.receptions <= 4 * HeardReceptions.alwaysKept)
+        func first(of packet: UInt64, at sequence: UInt64) -> UInt64 {
+            seen.place(hearing(of: packet, at: 10_000, sequence), changes: &changes).firstSequence
+        }
+        let kept = most + 2 - UInt64(SeenPackets.alwaysKept)...most
+        for (number, packet) in kept.enumerated() { #expect(first(of: packet, at: most + 2 + UInt64(number)) == packet) }
+        #expect(first(of: kept.lowerBound - 1, at: 2 * most) == 2 * most)
+    }
+
     @Test func `of more than a million packets within an hour the newest million are remembered`() {
         var seen = SeenPackets()
         let most = UInt64(SeenPackets.mostKept)

@@ -53,6 +53,7 @@ struct IngestSerialCommand: AsyncParsableCommand {
 private func listen(
     to address: RadioAddress, _ option: LedgerOption, _ keys: KeepKeysOption, _ sharing: SharingOptions
 ) async throws {
+    try sharing.check(for: address)
     let ledger = try await option.openWriter(patience: LiveListening.patience)
     let listening = LiveListening(ledger)
     let radio = RadioSource(address, into: listening.target, report: listening.report)

@@ -36,6 +36,15 @@ struct SharingOptions: ParsableArguments {
         }
     }
 
+    /// Refuses to share a radio where it is itself.
+    func check(for radio: RadioAddress) throws {
+        do {
+            try options()?.check(for: radio)
+        } catch let error as IngestError {
+            throw ValidationError(error.description)
+        }
+    }
+
     /// The source to run: the radio alone, or shared with clients.
     func source(_ radio: RadioSource, in ledger: LedgerWriter) throws -> any LiveSource {
         guard let options = try options() else { return radio }

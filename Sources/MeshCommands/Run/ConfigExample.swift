@@ -60,8 +60,8 @@ enum ConfigExample {
           # again, which adds only new events.
           - recording: /srv/recordings
 
-        # Events that are dropped: half a minute after the start, then each hour. Without this section the ledger's policy is unchanged; by default
-        # everything is kept.
+        # Events that are dropped: half a minute after the start or a change, then each hour. Without this section the ledger's policy is
+        # unchanged; by default everything is kept.
         retention:
           # Those that arrived longer ago: 90d, 12h, 1y.
           older-than: 5y

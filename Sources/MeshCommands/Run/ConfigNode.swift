@@ -10,7 +10,7 @@ struct ConfigNode {
     private var values: [String: Node] = [:]
 
     /// - Parameter tell: takes unknown keys, which are otherwise thrown.
-    /// - Throws: `CommandError` for an unknown key, with a suggestion, or for a repeated one.
+    /// - Throws: `CommandError` for unknown keys, each on a line with a suggestion, or for a repeated one.
     init(_ node: Node, keys: [String], what: String, file: String, tell: ((CommandError) -> Void)? = nil) throws {
         self.file = file
         self.what = what
@@ -19,21 +19,30 @@ struct ConfigNode {
         guard let mapping = node.mapping else {
             throw Self.error(file, line, "\(what) needs keys with values, such as \(keys[0]): …")
         }
+        var unknown: [CommandError] = []
         for (key, value) in mapping {
             let line = key.mark?.line ?? line
             guard let name = key.scalar?.string, keys.contains(name) else {
                 let name = key.scalar?.string ?? "?"
                 let guess = KnownName.suggestion(for: name, among: keys)
-                let unknown = Self.error(
-                    file, line, "\(what) has no key \(name)\(guess); its keys are \(keys.joined(separator: ", "))")
-                guard let tell else { throw unknown }
-                tell(unknown)
+                unknown.append(
+                    Self.error(file, line, "\(what) has no key \(name)\(guess); its keys are \(keys.joined(separator: ", "))"))
                 continue
             }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw Self.error(file, line, "\(what) has \(name) twice")
             }
         }
+        guard let tell else {
+            try Self.throwAll(unknown)
+            return
+        }
+        for mistake in unknown { tell(mistake) }
+    }
+
+    /// Throws mistakes, if there are any, as one error.
+    static func throwAll(_ mistakes: [CommandError]) throws {
+        guard mistakes.isEmpty else { throw CommandError(.badData, lines: mistakes.flatMap(\.lines)) }
     }
 
     static func error(_ file: String, _ line: Int, _ text: String) -> CommandError {

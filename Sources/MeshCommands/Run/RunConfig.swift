@@ -83,23 +83,12 @@ struct RunConfig: Equatable {
         try read { try readRetention(map) }
         try read { try readSealing(map) }
         try read { try readBackup(map) }
-        guard mistakes.isEmpty else { throw CommandError(.badData, lines: mistakes.flatMap(\.lines)) }
+        try ConfigNode.throwAll(mistakes)
     }
 
     private mutating func add(_ source: SourceConfig, at node: Node, of file: String) throws {
-        let line = node.mark?.line ?? 1
-        guard !sources.contains(where: { $0.key == source.key }) else {
-            throw ConfigNode.error(file, line, "the source \(source.key) is there already")
-        }
-        if let share = source.share, let other = sources.lazy.compactMap(\.share).first(where: share.overlaps) {
-            throw ConfigNode.error(
-                file, line, "another radio is shared at \(other.host):\(other.port) already; give this one another port")
-        }
-        if let client = source.client, sources.contains(where: { $0.client.map { $0 == client } ?? false }) {
-            throw ConfigNode.error(
-                file, line,
-                "the client-id \(client.id) is used at \(client.broker) already; a broker disconnects the first of two clients with one id"
-            )
+        if let clash = sources.lazy.compactMap({ Self.clash(source, $0) }).first {
+            throw ConfigNode.error(file, node.mark?.line ?? 1, clash)
         }
         warnings += source.warnings
         sources.append(source)

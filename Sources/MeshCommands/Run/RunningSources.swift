@@ -60,18 +60,18 @@ final class RetriedSource: Sendable {
         var config: SourceConfig
         var source: (any LiveSource)?
         var failure: (text: String, time: Timestamp)?
-        /// What the sources of before have stored.
-        var storedBefore: UInt64 = 0
+        /// The counts of the sources of before.
+        var before = SourceStatus(name: "")
     }
 
     /// Seconds from a failure that retrying at once does not cure, such as a wrong password, to the next attempt.
-    private static let pause_s = 300
+    private let pause_s: Int
     private let ledger: Ledger
     private let logger: Logger
     private let state: Mutex<State>
 
-    init(_ config: SourceConfig, into ledger: Ledger, logger: Logger) {
-        (self.ledger, self.logger) = (ledger, logger)
+    init(_ config: SourceConfig, into ledger: Ledger, logger: Logger, pause_s: Int = 300) {
+        (self.ledger, self.logger, self.pause_s) = (ledger, logger, pause_s)
         state = Mutex(State(config: config))
     }
 
@@ -79,7 +79,7 @@ final class RetriedSource: Sendable {
         state.withLock { state in
             var status = state.source?.status ?? SourceStatus(name: state.config.key)
             if let name = state.config.name { status.name = name }
-            status.storedCount += state.storedBefore
+            status.addCounts(of: state.before)
             if let failure = state.failure {
                 status.state = .failed
                 (status.since, status.lastError, status.lastErrorTime) = (failure.time, failure.text, failure.time)
@@ -103,7 +103,7 @@ final class RetriedSource: Sendable {
             do {
                 let source = try state.withLock { state in
                     let source = try state.config.source(into: ledger) { [logger] in Self.log(logger, $0, $1) }
-                    state.storedBefore += state.source?.status.storedCount ?? 0
+                    if let ended = state.source?.status { state.before.addCounts(of: ended) }
                     (state.source, state.failure) = (source, nil)
                     return source
                 }
@@ -113,10 +113,10 @@ final class RetriedSource: Sendable {
                 state.withLock { $0.failure = (text, .now) }
                 let name = status.name
                 logger.error(
-                    "\(text); trying again in \(Self.pause_s / 60) minutes, or on SIGHUP",
+                    "\(text); trying again in \(pause_s / 60) minutes, or on SIGHUP",
                     metadata: ["source": "\(name)", "state": "failed"])
             }
-            guard (try? await Task.sleep(for: .seconds(Self.pause_s))) != nil else { return }  // cancelled
+            guard (try? await Task.sleep(for: .seconds(pause_s))) != nil else { return }  // cancelled
         }
     }
 

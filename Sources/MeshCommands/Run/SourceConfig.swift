@@ -9,21 +9,10 @@ import Yams
 struct SourceConfig: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case radio(RadioAddress)
-        case broker(MQTTAddress, Broker)
+        case broker(MQTTOptions, passwordFile: String?)
         case multicast(UDPOptions)
         case file(path: String, ImportFormat?)
         case recording(path: String)
-    }
-
-    struct Broker: Hashable, Sendable {
-        var passwordFile: String?
-        var quality: Int = 0
-        var clientID: String?
-        var keepsSession = false
-        var keepAliveSeconds = 60
-        var authorityFile: String?
-        var certificateFile: String?
-        var keyFile: String?
     }
 
     var kind: Kind
@@ -85,23 +74,25 @@ struct SourceConfig: Equatable, Sendable {
         try Self.checked(map, name) { try checked.check() }
         key = Self.key(kind)
         share = try Self.share(map)
-        if let share, case .radio(let address) = kind, share.isPlace(of: address) {
-            throw map.error("share", "the radio would be shared at its own address; give share another port")
+        if let share, case .radio(let address) = kind { try Self.checked(map, "share") { try share.check(for: address) } }
+        if let share, !share.isOnlyHere, !map.has("share-allow") {
+            warnings.append(
+                map.error(
+                    "share",
+                    "only programs on this computer may connect to \(share.place); share-allow names the networks that may"
+                )
+                .message)
         }
-        if case .broker(let address, let broker) = kind { try look(at: address, broker, map) }
+        if case .broker(let options, _) = kind { try look(at: options.address, map) }
     }
 
-    private mutating func look(at address: MQTTAddress, _ broker: Broker, _ map: ConfigNode) throws {
-        let files = [
-            ("password-file", broker.passwordFile), ("ca-file", broker.authorityFile), ("cert-file", broker.certificateFile),
-            ("key-file", broker.keyFile),
-        ]
-        for (key, path) in files {
-            guard let path, !FileManager.default.fileExists(atPath: path) else { continue }
+    private mutating func look(at address: MQTTAddress, _ map: ConfigNode) throws {
+        for key in Self.brokerKeys where key.hasSuffix("-file") {
+            guard let path = try map.string(key), !FileManager.default.fileExists(atPath: path) else { continue }
             warnings.append(map.error(key, "\(key): \(path) does not exist").message)
         }
         guard address.password != nil else { return }
-        guard broker.passwordFile == nil else {
+        guard !map.has("password-file") else {
             throw map.error("password-file", "the password is in the address and in password-file; give it once")
         }
         let text = "everyone who reads this file sees the password in the address; password-file keeps it elsewhere"
@@ -110,8 +101,8 @@ struct SourceConfig: Equatable, Sendable {
 
     /// A broker and the client id that it knows this source by.
     var client: (broker: String, id: String)? {
-        guard case .broker(let address, let broker) = kind, let id = broker.clientID else { return nil }
-        return (address.text, id)
+        guard case .broker(let options, _) = kind, let id = options.clientID else { return nil }
+        return (options.address.text, id)
     }
 
     private static func share(_ map: ConfigNode) throws -> ShareOptions? {
@@ -135,7 +126,7 @@ struct SourceConfig: Equatable, Sendable {
         switch kind {
         case .radio(let address): address.text
         // The address may contain a password, which is left out here.
-        case .broker(let address, _): "\(address.text)/\(address.topics.joined(separator: " "))"
+        case .broker(let options, _): "\(options.address.text)/\(options.address.topics.joined(separator: " "))"
         case .multicast(let options): "udp:\(options.port)"
         case .file(let path, _): "file:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
         case .recording(let path): "recording:\(path)"
@@ -144,7 +135,7 @@ struct SourceConfig: Equatable, Sendable {
 
     /// Where it differs from the address: several sources of one broker have different topics.
     var name: String? {
-        guard case .broker(let address, _) = kind, address.topics != [MQTTAddress.defaultTopic] else { return nil }
+        guard case .broker(let options, _) = kind, options.address.topics != [MQTTAddress.defaultTopic] else { return nil }
         return key
     }
 
@@ -158,17 +149,15 @@ struct SourceConfig: Equatable, Sendable {
 
     private static func broker(_ map: ConfigNode) throws -> Kind {
         let url = try map.string("mqtt") ?? ""
-        let address = try checked(map, "mqtt") { try MQTTAddress(url) }
-        var broker = Broker()
-        broker.passwordFile = try map.string("password-file")
-        broker.quality = try map.number("qos", in: 0...1) ?? 0
-        broker.clientID = try map.string("client-id")
-        broker.keepsSession = try map.bool("keep-session") ?? false
-        broker.keepAliveSeconds = try map.number("keep-alive", in: 5...65_535) ?? 60
-        broker.authorityFile = try map.string("ca-file")
-        broker.certificateFile = try map.string("cert-file")
-        broker.keyFile = try map.string("key-file")
-        return .broker(address, broker)
+        var options = MQTTOptions(try checked(map, "mqtt") { try MQTTAddress(url) })
+        options.qualityOfService = try map.number("qos", in: 0...1) == 1 ? .atLeastOnce : .atMostOnce
+        options.clientID = try map.string("client-id")
+        options.keepsSession = try map.bool("keep-session") ?? false
+        options.keepAliveSeconds = try map.number("keep-alive", in: 5...65_535) ?? options.keepAliveSeconds
+        options.certificateAuthorityFile = try map.string("ca-file")
+        options.certificateFile = try map.string("cert-file")
+        options.keyFile = try map.string("key-file")
+        return .broker(options, passwordFile: try map.string("password-file"))
     }
 
     /// The source, ready to run.
@@ -184,13 +173,12 @@ struct SourceConfig: Equatable, Sendable {
         case .file(let path, let format):
             return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)
         case .recording(let path): return RecordingFollow(path, into: ledger, report: report)
-        case .broker(let address, let broker):
-            var options = broker.options(address)
-            if let file = broker.passwordFile {
-                let option = try BrokerPassword.parse(["--password-file", file])
-                options.address.password = try option.value(address: address.password != nil, environment: [:])
+        case .broker(var options, let passwordFile):
+            if let passwordFile {
+                let option = try BrokerPassword.parse(["--password-file", passwordFile])
+                options.address.password = try option.value(address: options.address.password != nil, environment: [:])
             }
-            let name = name ?? address.text
+            let name = name ?? options.address.text
             return MQTTIngest(options, into: target) { notice in
                 var status = SourceStatus(name: name)
                 if notice.isTrouble { status.state = .waiting }
@@ -204,7 +192,7 @@ extension SourceConfig.Kind {
     /// - Throws: what the source would refuse when it starts.
     fileprivate func check() throws(IngestError) {
         switch self {
-        case .broker(let address, let broker): try broker.options(address).check()
+        case .broker(let options, _): try options.check()
         case .multicast(let options): try options.check()
         case .radio(let address): try address.check()
         case .file, .recording: break
@@ -212,34 +200,22 @@ extension SourceConfig.Kind {
     }
 }
 
-extension SourceConfig.Broker {
-    /// Without the password.
-    fileprivate func options(_ address: MQTTAddress) -> MQTTOptions {
-        var options = MQTTOptions(address)
-        if let quality = MQTTOptions.QualityOfService(rawValue: Int32(quality)) { options.qualityOfService = quality }
-        (options.clientID, options.keepsSession) = (clientID, keepsSession)
-        options.keepAliveSeconds = keepAliveSeconds
-        options.certificateAuthorityFile = authorityFile
-        (options.certificateFile, options.keyFile) = (certificateFile, keyFile)
-        return options
-    }
-}
-
-extension ShareOptions {
-    private static let everywhere: Set<String> = ["0.0.0.0", "::"]
-
-    private static func isHere(_ host: String) -> Bool { ["localhost", "::1"].contains(host) || host.hasPrefix("127.") }
-
-    /// Whether two servers cannot listen at both.
-    func overlaps(_ other: ShareOptions) -> Bool {
-        port == other.port
-            && (host == other.host || !Self.everywhere.isDisjoint(with: [host, other.host])
-                || Self.isHere(host) && Self.isHere(other.host))
-    }
-
-    /// Whether the radio's address is that of the server which shares it.
-    func isPlace(of address: RadioAddress) -> Bool {
-        guard case .tcp(let radio, port) = address else { return false }
-        return radio == host || Self.isHere(radio) && (Self.isHere(host) || Self.everywhere.contains(host))
+extension RunConfig {
+    /// The mistake that two sources together are, if they are one.
+    static func clash(_ one: SourceConfig, _ other: SourceConfig) -> String? {
+        if one.key == other.key { return "the source \(one.key) is there already" }
+        if let share = one.share, let taken = other.share, share.overlaps(taken) {
+            return "another radio is shared at \(taken.place) already; give this one another port"
+        }
+        for (radio, sharing) in [(one, other), (other, one)] {
+            guard case .radio(let address) = radio.kind, sharing.share?.isPlace(of: address) == true else { continue }
+            return
+                "\(sharing.key) is shared at \(address.text), which is the radio of a source, too: every packet would be stored twice"
+        }
+        if let client = one.client, let taken = other.client, client == taken {
+            return
+                "the client-id \(client.id) is used at \(client.broker) already; a broker disconnects the first of two clients with one id"
+        }
+        return nil
     }
 }

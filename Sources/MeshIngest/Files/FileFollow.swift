@@ -58,8 +58,7 @@ public final class FileFollow: LiveSource {
     }
 
     private func follow() async throws(IngestError) {
-        var current: FollowedFile?
-        board.enter(.connecting, "waiting for \(path)")
+        var (current, isMissing) = (FollowedFile?.none, false)
         try await finishRotated()
         while !Task.isCancelled {
             if var file = current {
@@ -74,7 +73,10 @@ public final class FileFollow: LiveSource {
                 board.connected()
                 try await take(file, isComplete: false)
                 board.enter(.live, "following \(path)")
-                current = file
+                (current, isMissing) = (file, false)
+            } else if !isMissing {
+                board.enter(.waitingForFile, "waiting for \(path), which does not exist yet")
+                isMissing = true
             }
             try? await Task.sleep(for: .milliseconds(Self.check_ms))  // if cancelled, the loop ends
         }

@@ -41,7 +41,7 @@ public final class RecordingFollow: LiveSource {
 
     private func follow(until stop: StopFlag) async -> IngestError? {
         var seen: [String: FileState] = [:]
-        board.enter(.connecting, "waiting for \(path)")
+        board.enter(.waitingForFile, "waiting for recordings at \(path)")
         var wasFull = false
         while !stop.isSet {
             var isFull = false

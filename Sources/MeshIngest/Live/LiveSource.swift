@@ -29,6 +29,8 @@ public enum SourceState: String, Sendable, CaseIterable, Codable {
     case live
     /// The connection was lost or failed, and will be retried.
     case waiting = "waiting to retry"
+    /// Its file does not exist yet, or its folder has no recording.
+    case waitingForFile = "waiting for the file"
     /// It ended because of a failure that retrying does not cure.
     case failed
     case stopped
@@ -62,4 +64,13 @@ public struct SourceStatus: Sendable, Equatable, Codable {
     public var clientCount: Int?
 
     public init(name: String) { self.name = name }
+
+    /// Adds what another run of the source has counted.
+    package mutating func addCounts(of other: SourceStatus) {
+        receivedCount += other.receivedCount
+        storedCount += other.storedCount
+        droppedCount += other.droppedCount
+        skippedBytes += other.skippedBytes
+        connectionCount += other.connectionCount
+    }
 }

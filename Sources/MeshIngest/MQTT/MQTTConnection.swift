@@ -66,26 +66,26 @@ final class MQTTConnection: Sendable {
 
     /// Listens until it is stopped or fails permanently. Call it on a thread that may block.
     func run() {
-        var delay = options.firstRetrySeconds
+        var backoff = Backoff(first_s: options.firstRetrySeconds, longest_s: options.longestRetrySeconds)
         var hasSubscribed = false
         loop: while !stopFlag.isSet {
+            let begun = ContinuousClock.now
             switch session() {
             case .stopped, .refusedByStore: break loop
             case .failed(let failure, let wasSubscribed):
                 if stopFlag.isSet { break loop }
                 hasSubscribed = hasSubscribed || wasSubscribed
                 if wasSubscribed {
-                    delay = options.firstRetrySeconds
+                    backoff.lasted(begun.duration(to: .now) / .seconds(1))
                     guard offer(.lost) else { break loop }
                 }
                 if failure.needsPerson, !hasSubscribed {
                     result.withLock { $0 = failure.error }
                     break loop
                 }
-                let wait = delay * Double.random(in: 0.8...1.2)
+                let wait = backoff.take()
                 report(.lost(reason: failure.error.description, retrySeconds: wait))
                 pause(wait)
-                delay = min(delay * 2, options.longestRetrySeconds)
             }
         }
         output.close()

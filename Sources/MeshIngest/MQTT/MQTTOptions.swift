@@ -1,5 +1,5 @@
 /// Options for listening to a broker.
-public struct MQTTOptions: Sendable {
+public struct MQTTOptions: Sendable, Equatable {
     /// How reliably messages are delivered: at most once, or until the ledger has stored them.
     public enum QualityOfService: Int32, Sendable, CaseIterable {
         case atMostOnce = 0

@@ -36,6 +36,17 @@ enum ClientMessage: Equatable {
         }
     }
 
+    /// The sender of a packet whose first field it is, as of those made here; otherwise 0.
+    static func sender(of packet: [UInt8]) -> UInt32 {
+        var reader = WireReader(packet.rawSpan)
+        do throws(WireError) {
+            guard let field = try reader.next(), field.tag == WireField.tag(1, .fixed32) else { return 0 }
+            return field.asUInt32
+        } catch {
+            return 0
+        }
+    }
+
     private static func read(_ message: [UInt8], _ number: UInt32) throws(WireError) -> ClientMessage {
         var reader = WireReader(message.rawSpan)
         var found = ClientMessage.other

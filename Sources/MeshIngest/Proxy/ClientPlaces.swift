@@ -7,7 +7,6 @@
 struct ClientPlaces: Equatable {
     static let mostOfAddress = 64
     static let mostAddresses = 256
-    private static let bytesOfPlace = 8
 
     /// By address, the last event sent to each of its clients, ascending.
     private(set) var places: [String: [UInt64]] = [:]
@@ -40,9 +39,7 @@ struct ClientPlaces: Equatable {
             bytes.append(UInt8(truncatingIfNeeded: address.utf8.count))
             bytes += address.utf8
             bytes.append(UInt8(truncatingIfNeeded: left.count))
-            for place in left {
-                for shift in 0..<Self.bytesOfPlace { bytes.append(UInt8(truncatingIfNeeded: place >> (8 * UInt64(shift)))) }
-            }
+            bytes += EventNumbers.bytes(left)
         }
         return bytes
     }
@@ -56,10 +53,27 @@ struct ClientPlaces: Equatable {
             return rest.prefix(count)
         }
         while let length = take(1)?.first, let address = take(Int(length)), let count = take(1)?.first {
-            for _ in 0..<count {
-                guard let place = take(Self.bytesOfPlace) else { return }
-                leave(String(decoding: address, as: UTF8.self), at: place.reversed().reduce(0) { $0 << 8 | UInt64($1) })
-            }
+            let left = take(min(Int(count) * EventNumbers.size, rest.count)) ?? []
+            for place in EventNumbers.events(left) { leave(String(decoding: address, as: UTF8.self), at: place) }
         }
+    }
+}
+
+/// How the numbers of events are stored: each in eight little-endian bytes.
+enum EventNumbers {
+    static let size = 8
+
+    static func bytes(_ events: [UInt64]) -> [UInt8] {
+        events.flatMap { event in (0..<size).map { UInt8(truncatingIfNeeded: event >> (8 * UInt64($0))) } }
+    }
+
+    /// Without what is left of the last one.
+    static func events(_ bytes: some RandomAccessCollection<UInt8>) -> [UInt64] {
+        var (rest, events) = (bytes[...], [UInt64]())
+        while rest.count >= size {
+            events.append(rest.prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            rest = rest.dropFirst(size)
+        }
+        return events
     }
 }

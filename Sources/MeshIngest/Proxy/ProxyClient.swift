@@ -208,16 +208,16 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
-    /// Adds the radio's packets after an event.
+    /// Adds the radio's packets after an event, and what is recorded of this client's packets that the radio did not get.
     ///
     /// - Returns: the last event that was looked at
     private func addPackets(after last: UInt64, to buffer: inout ByteBuffer) throws -> UInt64 {
         let head = radio.log.head.rawValue
         guard last < head else { return last }
         let end = min(head, last + Self.eventsAtOnce)
-        let (source, joined) = (radio.source, state.withLock { $0.joined ?? head })
+        let (sources, joined) = ([radio.source, radio.source(of: address)], state.withLock { $0.joined ?? head })
         for event in try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)) {
-            guard event.header.source == source, event.header.encoding == PayloadEncoding(.fromRadio) else { continue }
+            guard sources.contains(event.header.source), event.header.encoding == PayloadEncoding(.fromRadio) else { continue }
             let (kind, sequence) = (FromRadioGlance(event.payload).kind, event.sequence.rawValue)
             // Errands of the past are done, or nobody waits for them.
             guard kind == .packet || kind == .errand && sequence > joined else { continue }

@@ -1,4 +1,4 @@
-/// Which refusals are told in the log. Anyone can cause many, and none may hide those of another client or kind.
+/// Which refusals are named in the log. Anyone can cause many, and none may hide those of another client or kind.
 struct RefusalBudget {
     enum Kind: Hashable {
         /// Requests that need share-admin.
@@ -8,7 +8,7 @@ struct RefusalBudget {
         case bytes
         case packet
 
-        /// How many are told in a minute, of each client.
+        /// How many are named in a minute, of each client.
         fileprivate var limit: Int { self == .settings ? 10 : 1 }
     }
 
@@ -19,24 +19,24 @@ struct RefusalBudget {
 
     private static let seconds = 60.0
     private static let mostKeys = 256
-    private var counts: [Key: (since: ContinuousClock.Instant, told: Int, untold: Int)] = [:]
+    private var counts: [Key: (since: ContinuousClock.Instant, named: Int, unnamed: Int)] = [:]
 
-    /// - Returns: how many of this client and kind were not told since the last one; nil if this one is not told either
+    /// - Returns: how many of this client and kind were not named since the last one; nil if this one is not named either
     mutating func take(_ kind: Kind, of client: String, at now: ContinuousClock.Instant = .now) -> Int? {
         let key = Key(kind: kind, client: client)
         let old = counts[key]
         if let old, old.since.duration(to: now) < .seconds(Self.seconds) {
-            guard old.told < kind.limit else {
-                counts[key]?.untold += 1
+            guard old.named < kind.limit else {
+                counts[key]?.unnamed += 1
                 return nil
             }
-            counts[key]?.told += 1
+            counts[key]?.named += 1
             return 0
         }
         counts[key] = (now, 1, 0)
         if counts.count > Self.mostKeys, let oldest = counts.min(by: { $0.value.since < $1.value.since }) {
             counts[oldest.key] = nil
         }
-        return old?.untold ?? 0
+        return old?.unnamed ?? 0
     }
 }

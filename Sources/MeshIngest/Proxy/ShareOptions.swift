@@ -14,6 +14,8 @@ public struct ShareOptions: Sendable, Hashable {
     var stallSeconds = 5.0
     /// How long a client may take no byte of those sent to it before it is disconnected.
     var patienceSeconds = 180.0
+    /// How old a packet may be to be given to the radio after a restart.
+    var oldestUnsentSeconds = 300.0
 
     public init(port: UInt16) { self.port = port }
 
@@ -32,9 +34,36 @@ public struct ShareOptions: Sendable, Hashable {
         if let host { self.host = host }
     }
 
-    var place: String { "\(host):\(port)" }
+    package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
     func isSamePlace(as other: ShareOptions?) -> Bool { other?.host == host && other?.port == port }
 
     func allows(_ address: String) -> Bool { allowed.contains { $0.contains(address) } }
+
+    private static let everywhere: Set<String> = ["0.0.0.0", "::"]
+
+    private static func isHere(_ host: String) -> Bool { ["localhost", "::1"].contains(host) || host.hasPrefix("127.") }
+
+    /// Whether no other computer can reach it.
+    package var isOnlyHere: Bool { Self.isHere(host) }
+
+    /// Whether two servers cannot listen at both.
+    package func overlaps(_ other: ShareOptions) -> Bool {
+        port == other.port
+            && (host == other.host || !Self.everywhere.isDisjoint(with: [host, other.host])
+                || Self.isHere(host) && Self.isHere(other.host))
+    }
+
+    /// Whether a radio's address is where this shares one.
+    package func isPlace(of address: RadioAddress) -> Bool {
+        guard case .tcp(let radio, port) = address else { return false }
+        return radio == host || Self.isHere(radio) && (Self.isHere(host) || Self.everywhere.contains(host))
+    }
+
+    /// - Throws: `IngestError` (`badRequest`) if clients of the radio would be its server
+    package func check(for radio: RadioAddress) throws(IngestError) {
+        guard isPlace(of: radio) else { return }
+        throw IngestError(
+            .badRequest, subject: place, reason: "the radio would be shared at its own address; give share another port")
+    }
 }

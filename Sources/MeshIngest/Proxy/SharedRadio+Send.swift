@@ -3,29 +3,41 @@ import MeshLedger
 import Meshtastic
 
 extension SharedRadio {
-    /// How old a packet may be to be given to the radio after a restart.
-    private static let oldestUnsentSeconds = 300.0
+    /// Errors of Routing and of the radio's queue.
+    private static let noInterface: UInt32 = 4
     private static let noRoom: Int32 = 8
     private static let fullQueue: Int32 = 5
 
     /// Stores what a client sends, then passes it to the radio.
     func take(_ packet: ClientMessage.Packet, from address: String, answer: @escaping @Sendable ([UInt8]) -> Void) async {
-        let event: EventSequence?
+        let (source, event): (SourceID, EventSequence?)
         do throws(EventLogError) {
-            let source = try await sink.source(named: sourceName(address))
+            source = try await sink.source(named: clientPrefix + address)
             event = try await sink.append([NewEvent(packet.bytes, encoding: PayloadEncoding(.meshPacket), source: source)])?
                 .lowerBound
         } catch {
             tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: \(error)")
             return answer(FromRadioMessage.queueStatus(result: Self.noRoom, packet: packet.id, free: 0))
         }
+        know(source, of: address)
         tide.rise()
         let item = RadioOutbox.Item(
             message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue, answer: answer)
-        if !outbox.put(item) {
-            tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
-            answer(FromRadioMessage.queueStatus(result: Self.fullQueue, packet: packet.id, free: 0))
+        guard !outbox.put(item) else { return }
+        tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
+        answer(FromRadioMessage.queueStatus(result: Self.fullQueue, packet: packet.id, free: 0))
+        do throws(EventLogError) {
+            _ = try await sink.append([Self.unsent(packet.bytes, packet.id, source)])
+            tide.rise()
+        } catch {
+            // The client has its answer; that the ledger accepts nothing is reported by the radio's own source.
         }
+    }
+
+    /// Records that the radio does not get a packet, by what a radio answers that cannot send: views then show a message as failed, and its client learns of it.
+    private static func unsent(_ packet: [UInt8], _ id: UInt32, _ source: SourceID) -> NewEvent {
+        let answer = FromRadioMessage.routing(error: noInterface, of: id, by: ClientMessage.sender(of: packet))
+        return NewEvent(answer, encoding: PayloadEncoding(.fromRadio), source: source)
     }
 
     /// Passes a message to the radio that is no packet, and that the radio does not confirm.
@@ -34,31 +46,40 @@ extension SharedRadio {
         tellRefusal(.packet, of: address, "a message of the client \(address) was refused: too many wait for the radio")
     }
 
-    private func sourceName(_ address: String) -> String { "\(name)/client \(address)" }
-
     /// Gives the radio what clients sent before this process was started, unless it is old.
-    func sendAgain(_ events: [UInt64]) throws {
-        var (sent, old): ([SourceID], [SourceID]) = ([], [])
+    ///
+    /// - Parameters:
+    ///   - stored: their events
+    ///   - key: where these are stored
+    ///   - oldest_s: how old they may be
+    /// - Returns: those that the radio gets, as they are stored now
+    func sendAgain(_ stored: [UInt8], _ key: String, oldest_s: Double) async throws -> [UInt8] {
+        let events = EventNumbers.events(stored)
+        var (fresh, sent, old): ([RadioOutbox.Item], [SourceID], [NewEvent]) = ([], [], [])
         for sequence in events.map(EventSequence.init(rawValue:)) where sequence <= log.head {
             guard let event = try log.events(in: sequence...sequence).first,
                 event.header.encoding == PayloadEncoding(.meshPacket), !event.header.isErased
             else { continue }
             let age_s = Double(Timestamp.now.microseconds - event.header.arrivalTime.microseconds) / 1_000_000
-            guard age_s < Self.oldestUnsentSeconds,
-                case .packet(let packet) = ClientMessage(ToRadioMessage.packet(event.payload), from: 0),
-                outbox.put(.init(message: ToRadioMessage.packet(event.payload), packet: packet.id, event: sequence.rawValue))
-            else {
-                old.append(event.header.source)
+            let message = ToRadioMessage.packet(event.payload)
+            guard case .packet(let packet) = ClientMessage(message, from: 0) else { continue }
+            guard age_s < oldest_s else {
+                old.append(Self.unsent(event.payload, packet.id, event.header.source))
                 continue
             }
+            fresh.append(.init(message: message, packet: packet.id, event: sequence.rawValue))
             sent.append(event.header.source)
         }
-        if !sent.isEmpty { tell("the radio gets \(try Self.text(sent, log)) from before the start") }
+        let kept = EventNumbers.bytes(fresh.compactMap(\.event))
+        let (going, gone) = (try Self.text(sent, log), try Self.text(old.map(\.source), log))
         if !old.isEmpty {
-            tell(
-                "\(try Self.text(old, log)) from before the start will not be sent: too old, or too many; send them again if need be"
-            )
+            // In one step, so that each is recorded once.
+            _ = try await sink.append(old, cursor: SourceCursor(key: key, value: kept))
+            tell("\(gone) from before the start will not be sent: too old, and shown as failed; send them again if need be")
         }
+        for item in fresh { _ = outbox.put(item) }  // no client is connected yet
+        if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
+        return old.isEmpty ? stored : kept
     }
 
     /// Tells at the end what the radio did not get.
@@ -68,9 +89,8 @@ extension SharedRadio {
             return try? log.events(in: sequence...sequence).first  // a log that cannot be read is reported elsewhere
         }
         guard !events.isEmpty, let text = try? Self.text(events.map(\.header.source), log) else { return }  // as above
-        tell(
-            "the radio has not accepted \(text); they are sent if this starts again within \(Int(Self.oldestUnsentSeconds / 60)) minutes"
-        )
+        let hope = unsentSeconds.map { "; they are sent if this starts again within \(Int($0 / 60)) minutes" } ?? ""
+        tell("the radio has not accepted \(text)\(hope)")
     }
 
     /// `3 packets (2 of client 192.168.1.5, 1 of client 192.168.1.9)`.
@@ -80,20 +100,5 @@ extension SharedRadio {
             "\(all.count) of \(names[source].flatMap { $0.split(separator: "/").last }.map(String.init) ?? "a client")"
         }
         return "\(sources.count) \(sources.count == 1 ? "packet" : "packets") (\(counts.sorted().joined(separator: ", ")))"
-    }
-}
-
-/// How the events of packets are stored that the radio has not accepted yet: each in eight little-endian bytes.
-enum UnsentPackets {
-    private static let size = 8
-
-    static func bytes(_ events: [UInt64]) -> [UInt8] {
-        events.flatMap { event in (0..<size).map { UInt8(truncatingIfNeeded: event >> (8 * UInt64($0))) } }
-    }
-
-    static func events(_ bytes: [UInt8]) -> [UInt64] {
-        stride(from: 0, to: bytes.count / size * size, by: size).map { start in
-            bytes[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
     }
 }

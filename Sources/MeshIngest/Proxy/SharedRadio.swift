@@ -33,6 +33,8 @@ public final class SharedRadio: LiveSource {
         var away = ClientPlaces()
         var saved: [String: [UInt8]] = [:]
         var source: SourceID?
+        /// The sources of what clients sent, by their addresses.
+        var clientSources: [String: SourceID] = [:]
         /// Why clients cannot connect.
         var listenFailure: (text: String, time: Timestamp)?
         var refusals = RefusalBudget()
@@ -72,6 +74,13 @@ public final class SharedRadio: LiveSource {
     public var clientCount: Int { state.withLock { $0.clients.count } }
     /// The number of the radio's source in the log.
     var source: SourceID? { state.withLock { $0.source } }
+    /// How old a packet may be to be sent after a restart; nil if the radio is not shared.
+    var unsentSeconds: Double? { state.withLock { $0.options?.oldestUnsentSeconds } }
+    /// The source in the log of what a client at this address has sent, if there is one.
+    func source(of address: String) -> SourceID? { state.withLock { $0.clientSources[address] } }
+    func know(_ source: SourceID, of address: String) { state.withLock { $0.clientSources[address] = source } }
+    /// What the names of these sources begin with.
+    var clientPrefix: String { "\(name)/client " }
     private var placesKey: String { key("share") }
     private var unsentKey: String { key("unsent") }
 
@@ -101,16 +110,19 @@ public final class SharedRadio: LiveSource {
     }
 
     /// Reads the positions of clients and what they sent before, retrying until the ledger can be read.
-    private func begin() async throws {
+    private func begin(_ options: ShareOptions) async throws {
         guard source == nil else { return }
         let source = try await sink.source(named: name)
         let places = try await sink.storedCursor(placesKey) ?? []
-        let unsent = try await sink.storedCursor(unsentKey) ?? []
+        for known in try log.sources() where known.name.hasPrefix(clientPrefix) {
+            know(known.id, of: String(known.name.dropFirst(clientPrefix.count)))
+        }
+        let unsent = try await sendAgain(
+            try await sink.storedCursor(unsentKey) ?? [], unsentKey, oldest_s: options.oldestUnsentSeconds)
         state.withLock { state in
             (state.source, state.away) = (source, ClientPlaces(places))
             state.saved = [placesKey: places, unsentKey: unsent]
         }
-        try sendAgain(UnsentPackets.events(unsent))
     }
 
     /// Stores the positions of all clients, connected or not, and which of their packets the radio does not have yet.
@@ -123,7 +135,7 @@ public final class SharedRadio: LiveSource {
             return places
         }
         await save(places.bytes, placesKey)
-        await save(UnsentPackets.bytes(outbox.events), unsentKey)
+        await save(EventNumbers.bytes(outbox.events), unsentKey)
     }
 
     private func save(_ bytes: [UInt8], _ key: String) async {
@@ -193,7 +205,7 @@ public final class SharedRadio: LiveSource {
     }
 
     private func serve(_ options: ShareOptions) async throws {
-        try await begin()
+        try await begin(options)
         let server = try await ServerBootstrap(group: RadioChannel.loops)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -252,8 +264,8 @@ public final class SharedRadio: LiveSource {
 
     /// Tells of what was refused, and how often that happened meanwhile.
     func tellRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
-        guard let untold = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
-        tell(text + (untold > 0 ? "; \(untold) more like this since the last one that was told" : ""))
+        guard let unnamed = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
+        tell(text + (unnamed > 0 ? "; \(unnamed) more like this since the last such message" : ""))
     }
 
     func tell(_ text: String) { radio.board.tell(text) }

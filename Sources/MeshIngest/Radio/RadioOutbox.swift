@@ -2,8 +2,8 @@ import Synchronization
 
 /// Packets from clients of a shared radio that the radio has not accepted yet, in order, and other messages for it between them.
 ///
-/// The next packet is sent when the radio has answered the previous one, or after some seconds. After a lost connection, unanswered packets are sent
-/// again: the radio recognises their ids.
+/// The next packet is sent when the radio has answered the previous one, or after some seconds if it has sent something else since. After a lost connection,
+/// unanswered packets are sent again: the radio recognises their ids.
 ///
 /// Synchronization: the mutex guards everything.
 final class RadioOutbox: Sendable {
@@ -18,7 +18,6 @@ final class RadioOutbox: Sendable {
     }
 
     private static let limit = 256
-    private static let answerSeconds = 5.0
 
     private struct State {
         var waiting: [Item] = []
@@ -27,8 +26,11 @@ final class RadioOutbox: Sendable {
         var free: UInt32 = FromRadioMessage.queueLength
     }
 
+    private let answerSeconds: Double
     private let state = Mutex(State())
     private let tide = Tide()
+
+    init(answerSeconds: Double = 5) { self.answerSeconds = answerSeconds }
 
     /// The events whose packets the radio has not accepted yet.
     var events: [UInt64] { state.withLock { $0.waiting.compactMap(\.event) } }
@@ -57,7 +59,9 @@ final class RadioOutbox: Sendable {
     }
 
     /// Sends waiting packets until the task is cancelled.
-    func run(_ send: (_ message: [UInt8]) async throws -> Void) async throws {
+    ///
+    /// - Parameter silence_s: how long the radio has sent nothing
+    func run(silence_s: () -> Double, _ send: (_ message: [UInt8]) async throws -> Void) async throws {
         while !Task.isCancelled {
             let level = tide.level
             let next: Item? = state.withLock { state in
@@ -73,11 +77,14 @@ final class RadioOutbox: Sendable {
                 removeFirst()
                 continue
             }
-            let end = ContinuousClock.now + .seconds(Self.answerSeconds)
-            while !Task.isCancelled, ContinuousClock.now < end, !state.withLock({ $0.isAnswered }) {
+            let sent = ContinuousClock.now
+            while !Task.isCancelled {
                 let level = tide.level
                 if state.withLock({ $0.isAnswered }) { break }
-                await tide.wait(past: level, seconds: 1)
+                // One that says nothing at all may have lost it, which is known once the connection is.
+                let waited_s = sent.duration(to: .now) / .seconds(1)
+                if waited_s >= answerSeconds, silence_s() < waited_s { break }
+                await tide.wait(past: level, seconds: min(1, answerSeconds))
             }
             if Task.isCancelled { return }
             removeFirst()

@@ -101,7 +101,9 @@ struct RadioSession {
                     try await send(open.map(ToRadioMessage.wantConfig) ?? ToRadioMessage.heartbeat, outbound)
                 }
             }
-            group.addTask { try await pump.outbox.run { try await send($0, outbound) } }
+            group.addTask {
+                try await pump.outbox.run(silence_s: { pump.life.silence_s }) { try await send($0, outbound) }
+            }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -44,13 +44,20 @@ public final class UDPSource: LiveSource {
     private var board: SourceBoard { store.board }
 
     /// - Parameter report: receives each change of state, with one line for people
-    public init(
+    public convenience init(
         _ options: UDPOptions = UDPOptions(), into target: IngestTarget,
+        report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
+    ) {
+        self.init(options, into: target, buffer: LiveBuffer(), report: report)
+    }
+
+    init(
+        _ options: UDPOptions, into target: IngestTarget, buffer: LiveBuffer,
         report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
     ) {
         name = "udp:\(options.port)"
         self.options = options
-        store = LiveStore(name: name, target: target, buffer: LiveBuffer(), board: SourceBoard(name, report: report))
+        store = LiveStore(name: name, target: target, buffer: buffer, board: SourceBoard(name, report: report))
     }
 
     public var status: SourceStatus {
@@ -111,8 +118,11 @@ public final class UDPSource: LiveSource {
         let payload = Array(datagram.data.readableBytesView)
         let origin = datagram.remoteAddress.ipAddress.map { IngestRecord.Origin.within($0) } ?? .file
         let record = IngestRecord(payload, .meshPacket, reception: .live, origin: origin)
-        board.received(1)
-        if !store.buffer.offer(record, lossReason: "datagrams came faster than the ledger stored them") { board.dropped(1) }
+        if store.buffer.offer(record, lossReason: "datagrams came faster than the ledger stored them") {
+            board.received(1)
+        } else {
+            board.dropped(1)
+        }
     }
 
     /// Joins the groups on new interfaces, and counts what the system dropped.

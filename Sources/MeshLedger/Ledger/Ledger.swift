@@ -210,18 +210,20 @@ public final class Ledger: Sendable {
     }
 
     private func keepPolicy() {
-        let period = options.retentionPeriod
+        let (period, pause) = (options.retentionPeriod, min(options.retentionPeriod, options.policyLookInterval))
         keeper.withLock {
             $0 = Task { [weak self] in
-                var pause = min(period, .seconds(30))
+                var applied: (policy: RetentionPolicy?, time: ContinuousClock.Instant)?
                 while !Task.isCancelled {
                     do {
                         try await Task.sleep(for: pause)
                     } catch {
                         return  // the ledger is being closed
                     }
-                    pause = period
                     guard let self else { return }
+                    let policy = try? self.retentionPolicy()  // a damaged one is reported when it is applied
+                    if let applied, applied.policy == policy, applied.time.duration(to: .now) < period { continue }
+                    applied = (policy, .now)
                     await self.applyPolicy()
                 }
             }

@@ -24,8 +24,10 @@ public struct LedgerOptions: Sendable {
     /// Whether other processes can reach a ledger that is open for writing through its control socket: to import, change keys, rebuild and
     /// so on.
     public var isControllable: Bool
-    /// How often a writer applies the retention policy that is stored in the ledger, if any.
+    /// How often a writer applies the retention policy that is stored in the ledger, if any; a changed one it applies within half a minute.
     public var retentionPeriod = Duration.seconds(3_600)
+    /// How often it looks whether the policy has changed, which also is when it is first applied.
+    package var policyLookInterval = Duration.seconds(30)
     /// The log for errors of reads that return nothing instead of throwing (`fetchOrEmpty`).
     public var logger = Logger(label: "meshledger.queries")
     /// How many of its last changes each view keeps for its consumers.

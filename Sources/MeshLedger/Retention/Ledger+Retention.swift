@@ -78,7 +78,7 @@ extension Ledger {
     /// - Throws: `.corrupt` if the stored policy is damaged.
     public func retentionPolicy() throws(LedgerError) -> RetentionPolicy { try RetentionPolicy.load(from: path) }
 
-    /// Stores the policy in the ledger. A running writer, in any process, applies it within an hour.
+    /// Stores the policy in the ledger. A running writer, in any process, applies it within half a minute.
     /// - Throws: `.readOnly`, `.query` for an age or a size below 1, and errors of the disk.
     public func setRetentionPolicy(_ policy: RetentionPolicy) throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }

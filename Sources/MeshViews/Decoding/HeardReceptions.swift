@@ -45,6 +45,8 @@ struct HeardReceptions: Sendable {
 
     private var ring = RecentRing<HeardReception>(filler: HeardReception())
 
+    var capacity: Int { ring.capacity }
+
     /// Receptions below this are dropped.
     var oldestRecord: UInt64 { ring.count > 0 ? ring[ring.head].sequence : 0 }
 

@@ -5,9 +5,12 @@ struct RecentRing<Element: Sendable>: Sendable {
     private(set) var head: Int64 = 0
     private(set) var tail: Int64 = 0
 
-    init(filler: Element) { slots = Array(repeating: filler, count: 1_024) }
+    private static var leastCapacity: Int { 1_024 }
+
+    init(filler: Element) { slots = Array(repeating: filler, count: Self.leastCapacity) }
 
     var count: Int { Int(tail - head) }
+    var capacity: Int { slots.count }
 
     @inline(__always)
     subscript(position: Int64) -> Element {
@@ -24,17 +27,24 @@ struct RecentRing<Element: Sendable>: Sendable {
     @discardableResult
     @inline(__always)
     mutating func append(_ element: Element) -> Int64 {
-        if count == slots.count { grow() }
+        if count == slots.count { move(to: slots + slots) }
         self[tail] = element
         tail += 1
         return tail - 1
     }
 
-    mutating func removeFirst() { head += 1 }
+    /// Drops the oldest element. When few are left of many, as after a flood, the memory of half of the slots is given back.
+    /// - Returns: whether it was.
+    @discardableResult
+    mutating func removeFirst() -> Bool {
+        head += 1
+        guard slots.count > Self.leastCapacity, count &* 4 < slots.count else { return false }
+        move(to: Array(slots.prefix(slots.count / 2)))
+        return true
+    }
 
-    private mutating func grow() {
-        var larger = slots + slots
-        for position in head..<tail { larger[Int(truncatingIfNeeded: position) & (larger.count - 1)] = self[position] }
-        slots = larger
+    private mutating func move(to new: consuming [Element]) {
+        for position in head..<tail { new[Int(truncatingIfNeeded: position) & (new.count &- 1)] = self[position] }
+        slots = new
     }
 }

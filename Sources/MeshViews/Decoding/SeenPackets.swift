@@ -196,8 +196,14 @@ struct SeenPackets: Sendable {
 
     private mutating func forgetOldest() {
         places.remove(packets[packets.head].packet, ifItIs: Self.place(of: packets.head))
-        packets.removeFirst()
+        guard packets.removeFirst() else { return }
+        places = FlatMap(minimumCapacity: count)
+        // Of one sender and id, the newest is the last.
+        for position in packets.head..<packets.tail { places.set(packets[position].packet, Self.place(of: position)) }
     }
+
+    /// How many packets and receptions fit into the memory that they take now.
+    var capacity: (packets: Int, receptions: Int) { (packets.capacity, receptions.capacity) }
 
     /// The receivers of a packet so far, the oldest first; limited to the latest ones.
     func hearings(of hearing: Hearing, most: Int) -> [(gateway: UInt32, time: UInt32)] {

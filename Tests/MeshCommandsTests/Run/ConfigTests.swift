@@ -80,6 +80,14 @@ struct ConfigTests {
         ),
         ("sources:\n  - tcp: 127.0.0.1:15901\n    share: 15901", "mesh.yaml:3: the radio would be shared at its own address"),
         (
+            "sources:\n  - serial: /dev/x\n    share: 15901\n  - tcp: localhost:15901",
+            "mesh.yaml:4: serial:/dev/x is shared at tcp://localhost:15901, which is the radio of a source, too"
+        ),
+        (
+            "sources:\n  - tcp: 127.0.0.1:15901\n  - tcp: a\n    share: \"[::]:15901\"",
+            "mesh.yaml:3: tcp://a:4403 is shared at tcp://127.0.0.1:15901"
+        ),
+        (
             "sources:\n  - tcp: a\n    share: 0.0.0.0:5000\n  - tcp: b\n    share: 5000",
             "mesh.yaml:4: another radio is shared at 0.0.0.0:5000 already"
         ),
@@ -107,6 +115,16 @@ struct ConfigTests {
         #expect(unknown.compactMap { $0.split(separator: ":").dropFirst().first } == ["1", "4", "6", "8", "10"])
     }
 
+    @Test func `every unknown key of a source and of a section is named, with what is meant`() {
+        let text = "sources:\n  - tcp: a\n    shar: 1\n    share-alow: b\nretention:\n  older-then: 1y\n  larger-then: 1GB\n"
+        let lines = message(text).split(separator: "\n")
+        let told = [("3", "share"), ("4", "share-allow"), ("6", "older-than"), ("7", "larger-than")]
+        #expect(lines.count == told.count)
+        for (line, (number, meant)) in zip(lines, told) {
+            #expect(line.hasPrefix("mesh.yaml:\(number): ") && line.contains("did you mean \(meant)?"), "\(line)")
+        }
+    }
+
     @Test func `the check prints a line for each mistake, and finds what cannot work or be read`() throws {
         let tool = try Tool()
         func check(_ bytes: [UInt8]) throws -> Tool.Outcome {
@@ -122,6 +140,10 @@ struct ConfigTests {
         #expect(missing.status == 0 && missing.errors.contains("mesh.yaml:3: password-file: /nonexistent/p does not exist"))
         let open = try check(Array("sources:\n  - mqtt: mqtt://user:secret@h\n".utf8))
         #expect(open.status == 0 && open.errors.contains("mesh.yaml:2: everyone who reads this file sees the password"))
+        let unreachable = try check(Array("sources:\n  - tcp: a\n    share: 0.0.0.0:4403\n".utf8))
+        #expect(unreachable.status == 0 && unreachable.errors.contains("mesh.yaml:3: only programs on this computer may connect"))
+        let reachable = try check(Array("sources:\n  - tcp: a\n    share: 0.0.0.0:1\n    share-allow: 10.0.0.0/8\n".utf8))
+        #expect(reachable.status == 0 && !reachable.errors.contains("warning"))
         #expect(try tool.run("service", "install", "--program", "/nonexistent", "--to", tool.folder.file("u").path).status == 66)
         try tool.run("init")
         let inside = try tool.run("backup", tool.ledger + "/backup")

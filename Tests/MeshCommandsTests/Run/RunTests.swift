@@ -1,5 +1,6 @@
 import Foundation
 import MeshIngest
+import MeshLedger
 import Synchronization
 import TestKit
 import Testing
@@ -48,7 +49,7 @@ struct RunTests {
         #expect(manager.waits(for: "READY=1"))
         try wait { try statuses(tool)["file:one"]?["state"] as? String == "live" }
         let before = try #require(try statuses(tool)["file:one"])
-        #expect(try statuses(tool)["file:missing"]?["state"] as? String == "connecting")
+        #expect(try statuses(tool)["file:missing"]?["state"] as? String == "waiting for the file")
         #expect(manager.waits(for: "WATCHDOG=1"))
         _ = try configure(tool, ["one", "two"])
         kill(running.process.processIdentifier, SIGHUP)
@@ -131,6 +132,33 @@ struct RunTests {
         #expect(try running.wait().status == 0)
     }
 
+    @Test func `a source that is set up again after a failure counts on`() async throws {
+        let (folder, ledger) = (try TemporaryFolder(), try await Ledger.temporary())
+        let file = folder.file("log")
+        func write(_ range: Range<Int>) throws {
+            try Data(range.map { Line.text("line \($0)", from: 0x11) + "\n" }.joined().utf8).write(to: file)
+        }
+        func until(_ condition: () -> Bool) async throws {
+            while !condition() { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let config = try RunConfig(text: "sources:\n  - file: \(file.path)", file: "mesh.yaml")
+        let source = RetriedSource(try #require(config.sources.first), into: ledger, logger: RunLog.logger(.text), pause_s: 1)
+        let task = Task { await source.run() }
+        try write(0..<10)
+        try await until { source.status.receivedCount == 10 }
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        try await until { source.status.state == .failed }
+        try FileManager.default.removeItem(at: file)
+        try write(10..<15)
+        try await until { source.status.state == .live }
+        let status = source.status
+        #expect(status.receivedCount == 15 && status.storedCount == 15 && status.connectionCount == 2, "\(status)")
+        task.cancel()
+        await task.value
+        try await ledger.close()
+    }
+
     @Test func `run ends with an error when its ledger is gone`() throws {
         let tool = try Tool()
         let config = tool.folder.file("mesh.yaml")
@@ -179,13 +207,15 @@ struct RunTests {
         try bytes.prefix(bytes.count / 2).write(to: folder.appendingPathComponent("one"))
         try Data("not a recording".utf8).write(to: folder.appendingPathComponent("readme"))
         let config = tool.folder.file("mesh.yaml")
-        let sources = "sources:\n  - recording: \(folder.path)\n  - file: \(tool.folder.file("later").path)\n"
+        let later = tool.folder.file("later").path
+        let sources = "sources:\n  - recording: \(folder.path)\n  - file: \(later)\n  - recording: \(later)\n"
         try Data((sources + "sealing:\n  newest: 1000\n").utf8).write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
         let name = "recording:\(folder.path)"
         try wait { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
         #expect(try statuses(tool)[name]?["stored"] as? Int == 0)
+        #expect(try statuses(tool)["recording:\(later)"]?["state"] as? String == "waiting for the file")
         try bytes.write(to: folder.appendingPathComponent("one"))
         try wait { try statuses(tool)[name]?["state"] as? String == "live" }
         let first = try statuses(tool)[name]?["stored"] as? Int ?? 0

@@ -26,6 +26,13 @@ struct AbsentClients {
         func contains(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
     }
 
+    /// A client that has asked for the configuration, and reads nothing by itself.
+    private func asking(_ port: UInt16) async throws -> StreamClient {
+        let client = try await StreamClient.connected(to: port, receiveBuffer: Self.smallBuffer)
+        await client.greet(1)
+        return client
+    }
+
     private static func id(_ frame: [UInt8]?) -> Int? {
         frame.flatMap { frame in (0..<4_000).first { FakeRadio.text(UInt32($0)) == frame } }
     }
@@ -35,8 +42,7 @@ struct AbsentClients {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try sharing.share(radio, bench) { $0.stallSeconds = 0.5 }
-        let client = try await StreamClient.connected(to: port, receiveBuffer: Self.smallBuffer)
-        await client.greet(1)
+        let client = try await asking(port)
         radio.say(0..<10)
         #expect(await client.next(10).count == 10)
         radio.say(10..<3_000)
@@ -63,8 +69,7 @@ struct AbsentClients {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try sharing.share(radio, bench) { $0.patienceSeconds = 1 }
-        let client = try await StreamClient.connected(to: port, receiveBuffer: Self.smallBuffer)
-        await client.greet(1)
+        let client = try await asking(port)
         radio.say(0..<3_000)
         try await running.until { running.source.clientCount == 0 }
         let back = try await StreamClient.connected(to: port)
@@ -101,6 +106,86 @@ struct AbsentClients {
         #expect(await last.next() == FakeRadio.queueStatus(packet: 57))
         #expect(radio.heard.all == own + SharedRadioTests.sent(57...57).map(ToRadioMessage.packet))
         try await third.stop()
+    }
+
+    /// The client's packets that the log says were not sent, by their numbers, in order.
+    private static func unsent(_ bench: ImportBench) throws -> [Event] {
+        let source = try bench.log.sources().first { $0.name.hasSuffix("/client 127.0.0.1") }
+        return try bench.events().filter {
+            $0.header.source == source?.id && $0.header.encoding == PayloadEncoding(.fromRadio)
+        }
+    }
+
+    private static func states(_ bench: ImportBench) async throws -> [UInt32: DeliveryState] {
+        let ledger = try await Ledger.temporary()
+        for event in try bench.events() {
+            let source = try await ledger.log.source(named: "\(event.header.source)")
+            _ = try await ledger.log.append([NewEvent(event.payload, encoding: event.header.encoding, source: source)])
+        }
+        try await ledger.catchUp()
+        let states = try ledger.messages().map { ($0.id, $0.state) }
+        try await ledger.close()
+        return Dictionary(uniqueKeysWithValues: states)
+    }
+
+    @Test func `what is too old to be sent after a restart is shown as failed, once, and its client learns of it`() async throws {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
+        defer { radio.radio.stop() }
+        let (first, port) = try sharing.share(radio, bench)
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        radio.leave()
+        try await first.until { first.source.status.state == .waiting }
+        for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
+        try await first.until { try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) } == 2 }
+        try await first.stop()
+        #expect(try await Self.states(bench) == [55: .sent, 56: .sent])
+        radio.comeBack()
+        for number in 2...3 as ClosedRange<UInt32> {
+            let (next, there) = try sharing.share(radio, bench, { $0.oldestUnsentSeconds = 0 }, lines: { lines.add($0) })
+            let back = try await StreamClient.connected(to: there)
+            await back.greet(number)
+            let unsent = try Self.unsent(bench).map { Array($0.payload) }
+            #expect(unsent.count == 2)
+            if number == 2 {
+                #expect(await back.next(2) == unsent)
+            }
+            radio.say(number..<number + 1)
+            #expect(await back.next() == FakeRadio.text(number))
+            try await next.stop()
+        }
+        #expect(lines.contains("2 packets (2 of client 127.0.0.1) from before the start will not be sent"))
+        #expect(radio.heard.all.isEmpty)
+        #expect(try await Self.states(bench).filter { $0.key > 50 } == [55: .failed, 56: .failed])
+    }
+
+    @Test func `what finds no room among the packets that wait for the radio is shown as failed`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio(isAskedAll: true))
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        radio.leave()
+        try await running.until { running.source.status.state == .waiting }
+        for id in 1...257 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
+        #expect(await client.next() == FromRadioMessage.queueStatus(result: 5, packet: 257, free: 0))
+        #expect(try await client.next() == Self.unsent(bench).last.map { Array($0.payload) })
+        #expect(try await Self.states(bench).filter { $0.value == .failed }.map(\.key) == [257])
+        try await running.stop()
+    }
+
+    @Test func `a packet stays in the queue while the radio says nothing at all`() async throws {
+        let (outbox, heard) = (RadioOutbox(answerSeconds: 0.05), SharedRadioTests.Away())
+        _ = outbox.put(RadioOutbox.Item(message: [1], packet: 1, event: 7))
+        let running = Task {
+            try await outbox.run(silence_s: { heard.isSet ? 0 : 1_000 }) { _ in }
+        }
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(outbox.events == [7])
+        heard.set(true)
+        while !outbox.events.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        running.cancel()
+        try await running.value
     }
 
     private static func toRadio(_ field: UInt32) -> [UInt8] {

@@ -32,7 +32,7 @@ struct FileFollowTests {
         try handle.write(contentsOf: Data(MadeEnvelope.lines(50..<53).utf8))
         try await reach(53)
         try FileManager.default.removeItem(atPath: bench.path("mesh.base64"))
-        try await running.until { running.source.status.state == .connecting }
+        try await running.until { running.source.status.state == .waitingForFile }
         try bench.write(MadeEnvelope.lines(53..<60), to: "mesh.base64")
         try await reach(60)
         try await running.stop()

@@ -317,7 +317,8 @@ struct SharedRadioTests {
             try process.run()
             return process
         }
-        for wrong in [["--share", "x"], ["--share-allow", "127.0.0.1"], ["--share", "4403", "--share-admin", "here"]] {
+        let own = ["--share", "\(radio.radio.port)"]
+        for wrong in [["--share", "x"], ["--share-allow", "127.0.0.1"], ["--share", "4403", "--share-admin", "here"], own] {
             let process = try start(wrong)
             process.waitUntilExit()
             #expect(process.terminationStatus == 64, "\(wrong)")

@@ -115,6 +115,36 @@ struct TroubledSourceTests {
         try await ledger.close()
     }
 
+    @Test func `datagrams that find no space count as dropped, not as received`() async throws {
+        let bench = try ImportBench()
+        var options = UDPOptions()
+        (options.port, options.interfaces) = (try TestBroker.freePort(), [])
+        let running = RunningSource(UDPSource(options, into: bench.target, buffer: LiveBuffer(byteLimit: 1)))
+        try await running.until { running.source.status.connectionCount == 1 }
+        let out = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(out) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = options.port.bigEndian
+        unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(out, $0, size) == 0 }
+        }
+        #expect(isConnected)
+        for number in 0..<1_000 as Range<UInt32> {
+            let bytes = [0x0d] + MadeEnvelope.little(number)
+            _ = unsafe send(out, bytes, bytes.count, 0)
+        }
+        try await running.until {
+            let status = running.source.status
+            return status.receivedCount + status.droppedCount >= 1_000
+        }
+        try await running.stop()
+        let status = running.source.status
+        #expect(status.droppedCount > 0 && status.storedCount == status.receivedCount, "\(status)")
+    }
+
     @Test func `a radio that lies about its answers and sends what is no protobuf hurts nobody`() async throws {
         let bench = try ImportBench()
         let radio = try FakeRadio { line, _ in
