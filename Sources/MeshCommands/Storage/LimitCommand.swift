@@ -31,7 +31,7 @@ struct LimitCommand: AsyncParsableCommand {
         if let size { try SizeLimit(bytes: size.bytes).save(in: ledger.path) }
         let limit = try SizeLimit.load(from: ledger.path).bytes
         guard let limit else { return StandardOutput().line("no size limit: only the disk limits the ledger") }
-        StandardOutput().line("log and views may take \(limit) \(limit == 1 ? "byte" : "bytes")")
+        StandardOutput().line("log and views may take \(limit.counted("byte"))")
         let sizes = LedgerFiles.sizes(ledger.path)
         if sizes.log + sizes.views >= UInt64(limit) {
             StandardOutput().line(
