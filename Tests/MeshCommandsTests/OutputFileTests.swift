@@ -45,7 +45,9 @@ struct OutputFileTests {
         let isFormer = ["export", "simulate", "service"].contains(command[0])
         let help = try tool.start(command.prefix(command[0] == "service" ? 2 : 1) + ["--help"]).wait().output
         #expect(help.contains("-o, --output <file>") && !help.contains("--to "), "\(help)")
-        for option in [["-o", file.path], ["--output=\(file.path)"]] + (isFormer ? [["--to", file.path], ["--to=\(file.path)"]] : []) {
+        for option in [["-o", file.path], ["--output=\(file.path)"]]
+            + (isFormer ? [["--to", file.path], ["--to=\(file.path)"]] : [])
+        {
             try Data("earlier".utf8).write(to: file)
             let outcome = try tool.start(command + option).wait()
             #expect(try outcome.status == 0 && text() != "earlier", "\(option): \(outcome)")

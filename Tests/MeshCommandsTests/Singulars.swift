@@ -17,12 +17,15 @@ struct Singulars {
         let (copy, recording) = (tool.folder.file("copy").path, tool.folder.file("recording").path)
         let (restored, merged) = (tool.folder.file("restored").path, tool.folder.file("merged").path)
         let commands = [
-            ["backup", copy], ["backup", copy, "--check"], ["restore", copy, restored], ["verify"], ["stats"], ["nodes", "timeline", "!7"],
+            ["backup", copy], ["backup", copy, "--verify"], ["restore", copy, restored], ["verify"], ["stats"],
+            ["nodes", "timeline", "!7"],
             ["export", "--format", "ledger", recording], ["import", recording], ["seal"], ["packet", "show", "1"],
             ["merge", tool.ledger, restored, "--into", merged], ["storage", "retain", "--older-than", "1d", "--dry-run"],
-            ["storage", "limit", "1"], ["storage", "limit", "none"], ["storage", "compact"], ["salvage", tool.ledger, copy + "2"],
+            ["storage", "limit", "1"], ["storage", "limit", "--off"], ["storage", "compact"],
+            ["salvage", tool.ledger, copy + "2"],
             ["view", "rebuild"], ["export", "all", "--format", "csv", "-o", copy + "3"], ["lake", "write", copy + "4"],
-            ["lake", "verify", copy + "4"], ["simulate", "--packets", "1", "--nodes", "2"], ["erase", "--sequence", "1", "--yes"],
+            ["lake", "verify", copy + "4"], ["simulate", "--packets", "1", "--nodes", "2"],
+            ["erase", "--sequence", "1", "--yes"],
             ["packet", "show", "3"], ["verify"], ["events", "--columns", "sequence,failure"],
         ]
         let nouns = "events|packets|nodes|rows|files|records|parts|bytes|ledgers|keys|views|sources|receptions|days|channels"

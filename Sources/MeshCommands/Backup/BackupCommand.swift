@@ -46,8 +46,11 @@ struct BackupCommand: AsyncParsableCommand {
         await log.close()
         let output = StandardOutput()
         output.line(
-            "\(report.eventCount.counted("event is", "events are")) in \(folder), \(report.written.grouped) written now (\(report.writtenBytes.counted("byte")))")
-        if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts.counted("part was", "parts were")) rewritten without the erased events") }
+            "\(report.eventCount.counted("event is", "events are")) in \(folder), \(report.written.grouped) written now (\(report.writtenBytes.counted("byte")))"
+        )
+        if report.rewrittenParts > 0 {
+            output.line("\(report.rewrittenParts.counted("part was", "parts were")) rewritten without the erased events")
+        }
         output.flush()
         try Self.tellMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
     }

@@ -37,8 +37,13 @@ struct MergeCommand: AsyncParsableCommand {
         let report = try outcome.get()
         let output = StandardOutput()
         let (ledgers, events) = (report.ledgers.count.counted("ledger"), report.eventCount)
-        output.line("\(events.counted("event")) of \(ledgers) \(events == 1 ? "is" : "are") in \(into); its views are built when it is read")
-        if report.duplicates > 0 { output.line("\(report.duplicates.counted("was in several of them and is", "were in several of them and are")) there once") }
+        output.line(
+            "\(events.counted("event")) of \(ledgers) \(events == 1 ? "is" : "are") in \(into); its views are built when it is read"
+        )
+        if report.duplicates > 0 {
+            output.line(
+                "\(report.duplicates.counted("was in several of them and is", "were in several of them and are")) there once")
+        }
         if report.erased > 0 { output.line("\(report.erased.grouped) had been erased") }
     }
 }

@@ -15,7 +15,8 @@ extension MessageRow: ShownRow {
 extension TraceRouteRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<TraceRouteRow>] {
         [
-            .time { $0.timeSource }, ShownColumn("from", isMain: true), ShownColumn("to", isMain: true), ShownColumn("is_answered", heading: "answered"), "hops",
+            .time { $0.timeSource }, ShownColumn("from", isMain: true), ShownColumn("to", isMain: true),
+            ShownColumn("is_answered", heading: "answered"), "hops",
             ShownColumn("towards", heading: "way there (SNR dB)", isText: true, shown: { text($0.towards) }),
             ShownColumn("back", heading: "way back (SNR dB)", isText: true, shown: { text($0.back) }),
         ]
@@ -33,7 +34,8 @@ extension TraceRouteRow: ShownRow {
 extension LinkRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<LinkRow>] {
         [
-            "hearer", ShownColumn("heard", heading: "hears", isMain: true), "snr", "rssi", ShownColumn("evidence", heading: "known from"),
+            "hearer", ShownColumn("heard", heading: "hears", isMain: true), "snr", "rssi",
+            ShownColumn("evidence", heading: "known from"),
             .heard("time", heading: "last heard") { $0.isTimeOfImport },
             .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "direct", "reported", "traced",
         ]

@@ -46,7 +46,8 @@ struct PacketShowCommand: AsyncParsableCommand {
                 return output.line("{\(facts)\"packet\":\(shown?.json.description ?? "null")}")
             }
             output.line(
-                "event \(sequence), \(event.payload.count.counted("byte")) of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
+                "event \(sequence), \(event.payload.count.counted("byte")) of \(row.encodingName), from \(DisplayWidth.safe(row.source))"
+            )
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
             let tree = shown?.textTree(beside: bytes ? event.payload : nil) ?? Self.note(of: event, erasures)
             for line in tree.utf8.split(separator: UInt8(ascii: "\n")) { output.line(DisplayWidth.safe(String(Substring(line)))) }

@@ -108,7 +108,7 @@ extension ExportCommand {
             left -= 1
             return body(row) && left > 0
         }
-        if hasLeftOut { LeftOutRows(noun: "packet", advice: "--by arrival takes that time").tell() }
+        if hasLeftOut { LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell() }
     }
 
     /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.

@@ -85,13 +85,16 @@ struct LakeWriteCommand: AsyncParsableCommand {
             if follow, report.changes.isEmpty, report.removedFiles == 0 { return }
             for change in report.changes {
                 let days = change.written + change.removed
-                let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no rows" : days.joined(separator: " ")
+                let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no day" : days.joined(separator: " ")
                 output.line("\(change.table): version \(change.version), \(change.rows.counted("row")) of \(listed)")
             }
             for table in report.moving {
                 output.line("\(table) changed while it was read: the next run brings it up to date")
             }
-            if report.removedFiles > 0 { output.line("\(report.removedFiles.counted("file of earlier versions is", "files of earlier versions are")) removed") }
+            if report.removedFiles > 0 {
+                output.line(
+                    "\(report.removedFiles.counted("file of earlier versions is", "files of earlier versions are")) removed")
+            }
             let places = report.precision.map { ", with places of \($0.bits) bits" } ?? ""
             output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)\(places)")
         }

@@ -34,7 +34,8 @@ struct SimulateCommand: AsyncParsableCommand {
     var start: TimeArgument?
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write this file instead of the ledger; - is standard output.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Write this file instead of the ledger; - is standard output.", valueName: "file"), completion: .file()
+    )
     var output: String?
     @Option(name: .customLong("as"), help: "The file's format.") var format = SimulationFormat.envelopes
 
@@ -90,7 +91,8 @@ struct SimulateCommand: AsyncParsableCommand {
             try await ledger.catchUp(title: "folding")
         }
         let truth = simulation.truth
-        StandardOutput().line("\(truth.events.counted("event")) of \(truth.packets.counted("packet")) from \(nodes.counted("node")), seed \(seed)")
+        StandardOutput().line(
+            "\(truth.events.counted("event")) of \(truth.packets.counted("packet")) from \(nodes.counted("node")), seed \(seed)")
     }
 
     private func write(_ start: MeshSimulation, to path: String) throws {

@@ -82,13 +82,18 @@ struct SalvageCommand: AsyncParsableCommand {
         }
         if report.disputed > 0 {
             StandardOutput.error(
-                "\(report.disputed.counted("event is", "events are")) there in several forms; the form in use was taken, else the latest")
+                "\(report.disputed.counted("event is", "events are")) there in several forms; the form in use was taken, else the latest"
+            )
         }
         if report.unfinished > 0 {
-            StandardOutput.error("\(report.unfinished.counted("record of a write that never ended was", "records of a write that never ended were")) left out")
+            StandardOutput.error(
+                "\(report.unfinished.counted("record of a write that never ended was", "records of a write that never ended were")) left out"
+            )
         }
         if report.dropped > 0 { output.line("events 1 to \(report.dropped) were dropped by retention") }
-        output.line("\(report.saved.counted("event")) with \(report.payloadBytes.counted("byte")) can be saved, \(report.missing.counted("is", "are")) lost")
+        output.line(
+            "\(report.saved.counted("event")) with \(report.payloadBytes.counted("byte")) can be saved, \(report.missing.counted("is", "are")) lost"
+        )
     }
 
     static func name(_ range: ClosedRange<EventSequence>) -> String {

@@ -39,7 +39,10 @@ struct StatsSummary {
         let through = text("dropped_through_arrival", zone) ?? ""
         add("dropped", number("dropped_events").map { "\($0.counted("event")) by retention, up to \(through)" })
         let rows = views.filter { !["packets", "archived"].contains($0.name) }.compactMap { view in
-            view.rows[view.name].flatMap { $0 == 0 ? nil : "\(UInt64($0).grouped) \(view.name)" }
+            view.rows[view.name].flatMap { count in
+                let one = view.name.hasSuffix("s") ? String(view.name.dropLast()) : view.name
+                return count == 0 ? nil : count.counted(one, view.name)
+            }
         }
         add("rows", rows.joined(separator: ", "))
         let sealed = number("sealed_events") ?? 0

@@ -6,9 +6,10 @@ import ViewQuery
 
 /// What is in no window of times, because only the time of its import is known.
 struct LeftOutRows {
+    static let byArrival = "--by arrival chooses by that time"
     /// How long packets are counted that are not shown.
     private static let patience = Duration.milliseconds(20)
-    /// Of tables that may have more rows, only so many of the newest are counted.
+    /// Rows of views are counted among so many of the newest.
     private static let mostCounted = 10_000
 
     /// `row` or `packet`.
@@ -29,7 +30,7 @@ struct LeftOutRows {
     ///   - isSeen: whether some were seen already.
     ///   - visit: passes the candidates, until the body returns false.
     static func counted(
-        _ noun: String, isSeen: Bool, _ visit: ((Bool) -> Bool) throws -> Void
+        _ noun: String, isSeen: Bool, advice: String = byArrival, _ visit: ((Bool) -> Bool) throws -> Void
     ) rethrows -> LeftOutRows? {
         let end = ContinuousClock.now + patience
         var (seen, count, isWhole) = (0, UInt64(0), true)
@@ -40,20 +41,24 @@ struct LeftOutRows {
             return isWhole
         }
         guard count > 0 || isSeen else { return nil }
-        return LeftOutRows(noun: noun, count: isWhole ? count : nil, advice: "--by arrival takes that time")
+        return LeftOutRows(noun: noun, count: isWhole ? count : nil, advice: advice)
     }
 
-    /// Counts the rows of a finder.
+    /// Counts the rows of a finder, up to so many of the newest.
     static func counted<Row>(
-        _ query: RowQuery, isMany: Bool, _ visit: (RowQuery, (Row) -> Void) throws -> Void, where isLeftOut: @escaping (Row) -> Bool
+        _ query: RowQuery, _ visit: (RowQuery, (Row) -> Void) throws -> Void, where isLeftOut: @escaping (Row) -> Bool
     ) throws -> LeftOutRows? {
         var every = query
-        (every.since, every.until, every.offset) = (nil, nil, 0)
-        (every.limit, every.newestFirst) = (isMany ? mostCounted : .max, true)
-        var count: UInt64 = 0
-        try visit(every) { if isLeftOut($0) { count += 1 } }
+        (every.since, every.until, every.newestFirst) = (nil, nil, true)
+        (every.limit, every.offset) = (mostCounted, 0)
+        var (seen, count) = (0, UInt64(0))
+        try visit(every) {
+            seen += 1
+            if isLeftOut($0) { count += 1 }
+        }
         guard count > 0 else { return nil }
-        return LeftOutRows(noun: "row", count: isMany ? nil : count, advice: "without --since and --until, all are listed")
+        let isWhole = seen < mostCounted
+        return LeftOutRows(noun: "row", count: isWhole ? count : nil, advice: "without --since and --until, all are listed")
     }
 }
 
@@ -61,10 +66,11 @@ extension ListRequest {
     /// The packets that no window has.
     /// - Parameter isSeen: whether some were seen already.
     func leftOutPackets(
-        _ selection: EventSelection? = nil, isSeen: Bool = false, where isWanted: @escaping (PacketRow) -> Bool = { _ in true }
+        _ selection: EventSelection? = nil, isSeen: Bool = false, advice: String = LeftOutRows.byArrival,
+        where isWanted: @escaping (PacketRow) -> Bool = { _ in true }
     ) throws -> LeftOutRows? {
         guard query.hasTimes else { return nil }
-        return try LeftOutRows.counted("packet", isSeen: isSeen) { take in
+        return try LeftOutRows.counted("packet", isSeen: isSeen, advice: advice) { take in
             try ledger.forEachPacket(EventOrder(by: .arrival, selection)) { take($0.isTimeOfImport && isWanted($0)) }
         }
     }

@@ -86,7 +86,7 @@ struct ListRequest {
             leftOut: { tests in
                 if let leftOut { return try leftOut(tests) }
                 guard let isOfImport else { return nil }
-                return try LeftOutRows.counted(query, isMany: isMany(Row.self), visit) { isOfImport($0) && tests.hold($0) }
+                return try LeftOutRows.counted(query, visit) { isOfImport($0) && tests.hold($0) }
             }
         ) { query, body in
             try withoutActuallyEscaping(body) { body in try query.visitKnown(isOfImport, visit) { _ = body($0) } }
@@ -97,18 +97,13 @@ struct ListRequest {
     private func countAll<Row>(
         of type: Row.Type, without isOfImport: ((Row) -> Bool)?, _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws -> UInt64? {
-        guard try !isMany(type) else { return nil }
+        func all<Declared: QueryRow>(_ type: Declared.Type) throws -> Int { try ledger.fetchCount(FetchDescriptor<Declared>()) }
+        if let type = type as? any QueryRow.Type, try all(type) > 50_000 { return nil }
         var query = options.query
         (query.limit, query.offset) = (.max, 0)
         var count: UInt64 = 0
         try query.visitKnown(isOfImport, visit) { _ in count += 1 }
         return count
-    }
-
-    /// Whether visiting all rows would take long.
-    private func isMany<Row>(_ type: Row.Type) throws -> Bool {
-        func all<Declared: QueryRow>(_ type: Declared.Type) throws -> Int { try ledger.fetchCount(FetchDescriptor<Declared>()) }
-        return try (type as? any QueryRow.Type).map { try all($0) > 50_000 } ?? false
     }
 
     /// The same for a finder that stops when `body` returns false.

@@ -187,22 +187,27 @@ struct GatewayList: RowList {
         try ledger.countedGateways(query).forEach(body)
     }
 
+    private func leftOut(_ request: ListRequest) throws -> LeftOutRows? {
+        try request.leftOutPackets(advice: "without --since and --until, all are counted")
+    }
+
     func write(_ request: ListRequest) throws {
         let ledger = request.ledger
         if alone {
             let columns = try GatewayShare.columns(in: ledger)
-            return try request.write(columns, emptyNote: emptyNote, leftOut: { _ in try request.leftOutPackets() }) { query, body in
+            return try request.write(columns, emptyNote: emptyNote, leftOut: { _ in try leftOut(request) }) {
+                query, body in
                 try GatewayShare.all(query, in: ledger).dropFirst(query.offset).prefix(query.limit).forEach(body)
             }
         }
         guard nodes || by != nil || of != nil else {
-            return try request.write(columns(request), emptyNote: emptyNote, leftOut: { _ in try request.leftOutPackets() }) {
+            return try request.write(columns(request), emptyNote: emptyNote, leftOut: { _ in try leftOut(request) }) {
                 try visit($0, in: ledger, $1)
             }
         }
         let (columns, note) = (try ledger.columns(GatewayNodeRow.self), "no gateway heard a node")
         let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
-        try request.write(columns, emptyNote: note, leftOut: { _ in try request.leftOutPackets() }) {
+        try request.write(columns, emptyNote: note, leftOut: { _ in try leftOut(request) }) {
             try ledger.countedGatewayNodes(by: gateway, of: node, $0).forEach($1)
         }
     }

@@ -109,7 +109,9 @@ extension ListRequest {
     /// On a terminal, a table of what may have millions of rows shows 50, unless --limit says otherwise.
     var withUsualLimit: ListRequest {
         var request = self
-        if options.output.isTableOnTerminal, options.page.limit == nil, !options.groups.isGiven { request.options.page.limit = 50 }
+        if options.output.isTableOnTerminal, options.page.limit == nil, !options.groups.isGiven {
+            request.options.page.limit = 50
+        }
         return request
     }
 }

@@ -35,7 +35,7 @@ struct LimitCommand: AsyncParsableCommand {
         let sizes = LedgerFiles.sizes(ledger.path)
         if sizes.log + sizes.views >= UInt64(limit) {
             StandardOutput().line(
-                "they take \(sizes.log + sizes.views) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
+                "they take \((sizes.log + sizes.views).grouped) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
             )
         }
     }

@@ -101,7 +101,7 @@ struct RetainCommand: AsyncParsableCommand {
             let (size, count) = (try ledger.log.size(), ledger.log.head.rawValue + 1 - ledger.log.first.rawValue)
             let reason =
                 count < 256
-                ? "events go in multiples of 256, and there are \(count)" : "its 256 oldest events are within the limit"
+                ? "events go in multiples of 256, and the log has \(count.grouped)" : "its 256 oldest events are within the limit"
             return output.line("nothing to drop: the log takes \(size.counted("byte")); \(reason)")
         }
         let times = [plan.firstArrival, plan.lastArrival].map { TimeText.iso($0.seconds) }

@@ -36,6 +36,9 @@ struct SealCommand: AsyncParsableCommand {
         let line = "\(count.counted("event")) sealed; \(sealed) sealed now, \(hot) not"
         let (freed, taken) = (before.hotBytes - after.hotBytes, after.sealedBytes - before.sealedBytes)
         guard count > 0, freed >= 0, taken >= 0 else { return [line] }
-        return [line, "they took \(freed.counted("byte")) and take \(taken.grouped) now; \(max(0, freed - taken).counted("byte is", "bytes are")) free for new events"]
+        return [
+            line,
+            "they took \(freed.counted("byte")) and take \(taken.grouped) now; \(max(0, freed - taken).counted("byte is", "bytes are")) free for new events",
+        ]
     }
 }
