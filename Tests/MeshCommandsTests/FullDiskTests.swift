@@ -41,7 +41,7 @@ struct FullDiskTests {
         #expect(try events(tool, environment) == 20_000)
         let verified = try tool.run("verify", environment: environment)
         #expect(verified.status == 0, "\(verified.errors)")
-        #expect(verified.output.contains("20000 events"))
+        #expect(verified.output.contains("20,000 events"))
     }
 
     @Test func `D9: what writes the log anew is told that the disk is full, too, and is finished when there is room`() throws {

@@ -106,7 +106,7 @@ struct HelpTests {
         func help(_ command: String) throws -> String {
             try Tool().run("help", command).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
-        #expect(try help("gateways").contains("what they count is of all times. Only --alone"))
+        #expect(try help("gateways").contains("all counts are of the packets that were first heard within these times"))
         #expect(try help("packets").contains("only the time of the import is known are in no such window"))
     }
 }

@@ -50,6 +50,21 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `--as-of says which point in time it used, and how to write a year that was taken for a sequence`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "20", "--packets", "2050", "--bad", "0")
+        for command in ["nodes", "diff"] {
+            let number = try tool.run(command, "--as-of", "2025").errors
+            #expect(number.contains("as of event 2025, which arrived at ") && number.contains("write 2025-01-01\n"), "\(number)")
+            #expect(try tool.run(command, "--as-of", "1999").errors.contains("write") == false)
+            #expect(try tool.run(command, "--as-of", "2025-01-01").errors.contains("as of 2025-01-01T00:00:00Z: nothing"))
+            let later = try tool.run(command, "--as-of", "2099")
+            #expect(later.status != 0 && later.errors.contains("for the year 2099, write 2099-01-01\n"), "\(later)")
+        }
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `D22: --as-of answers as of an event, on every command that reads`() async throws {
         let tool = try Tool()
         try tool.run("init")

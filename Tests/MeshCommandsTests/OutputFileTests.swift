@@ -37,6 +37,23 @@ struct OutputFileTests {
         }
     }
 
+    @Test(arguments: [
+        ["export", "nodes"], ["simulate", "--packets", "10"], ["nodes", "--format", "csv"], ["sql", "SELECT 1"],
+        ["service", "install", "--program", "/bin/true"],
+    ])
+    func `every command that writes a file takes -o and --output, and the former --to`(command: [String]) throws {
+        let isFormer = ["export", "simulate", "service"].contains(command[0])
+        let help = try tool.start(command.prefix(command[0] == "service" ? 2 : 1) + ["--help"]).wait().output
+        #expect(help.contains("-o, --output <file>") && !help.contains("--to "), "\(help)")
+        for option in [["-o", file.path], ["--output=\(file.path)"]]
+            + (isFormer ? [["--to", file.path], ["--to=\(file.path)"]] : [])
+        {
+            try Data("earlier".utf8).write(to: file)
+            let outcome = try tool.start(command + option).wait()
+            #expect(try outcome.status == 0 && text() != "earlier", "\(option): \(outcome)")
+        }
+    }
+
     @Test func `an answer of mixed types leaves the earlier Parquet file as it was`() throws {
         let mixed = "SELECT packets FROM nodes UNION ALL SELECT 'many'"
         #expect(try tool.run("sql", mixed, "--format", "parquet", "--output", file.path).status != 0)

@@ -41,7 +41,7 @@ struct RecordingsBesideWriters {
             #expect(try writer.wait().status == 0)
             #expect(try tool.run("verify").status == 0)
         }
-        #expect(outputs[0][0].contains("2000 events, copied from") && outputs[0][1].contains("0 events"), "\(outputs[0])")
+        #expect(outputs[0][0].contains("2,000 events, copied from") && outputs[0][1].contains("0 events"), "\(outputs[0])")
         #expect(outputs[0][0] == outputs[1][0] && outputs[0][1] == outputs[1][1] && outputs[0][3] == outputs[1][3], "\(outputs)")
         #expect(outputs[0][2].hasPrefix("65 ") && outputs[1][2].hasPrefix("65 "), "\(outputs)")
     }

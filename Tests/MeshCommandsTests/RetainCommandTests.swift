@@ -117,7 +117,7 @@ struct RetainCommandTests {
         #expect(try tool.run("retain").output.contains("all events are kept"))
         #expect(try tool.run("retain", "--policy", "--older-than", "90d", "--larger-than", "10GB").status == 0)
         let shown = try tool.run("retain").output
-        #expect(shown.contains("90d") && shown.contains("10000000000 bytes"))
+        #expect(shown.contains("90d") && shown.contains("10,000,000,000 bytes"))
         let stats = try tool.run("stats", "--format", "json").objects[0]
         #expect(stats["retention_older_than"] as? String == "90d")
         #expect(stats["retention_larger_than_bytes"] as? Int == 10_000_000_000)

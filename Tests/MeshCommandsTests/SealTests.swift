@@ -18,7 +18,7 @@ struct SealTests {
         #expect(!ofNode.isEmpty)
         let sealed = try tool.run("seal")
         #expect(sealed.status == 0, "\(sealed.errors)")
-        #expect(sealed.output.contains("3840 events sealed; 3840 are sealed now, 160 are not"), "\(sealed.output)")
+        #expect(sealed.output.contains("3,840 events sealed; 3,840 are sealed now, 160 are not"), "\(sealed.output)")
         #expect(try questions.map { try tool.start($0).wait().output } == before)
         #expect(try tool.run("events", "--node", node, "--format", "jsonl").output == ofNode)
         #expect(try tool.run("verify").status == 0)

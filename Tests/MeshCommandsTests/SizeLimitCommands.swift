@@ -23,7 +23,7 @@ struct SizeLimitCommands {
         let file = try capture(tool, 20_000)
         #expect(try tool.run("init").status == 0)
         #expect(try tool.run("limit").output.contains("no size limit"))
-        #expect(try tool.run("limit", "2MB").lines == ["log and views may take 2000000 bytes"])
+        #expect(try tool.run("limit", "2MB").lines == ["log and views may take 2,000,000 bytes"])
         #expect(try tool.run("limit", "5").output.contains("already"))
         #expect(try tool.run("limit", "2MB").status == 0)
         let full = try tool.run("import", file)

@@ -79,6 +79,23 @@ struct TerminalTests {
         #expect(places.lines[0].contains("latitude") && places.lines[0].contains("longitude"), "\(places)")
     }
 
+    @Test(arguments: [
+        (40, "packets", ["from", "port"]), (60, "packets", ["time", "from", "port"]), (60, "events", ["time", "from", "port"]),
+        (80, "packets", ["sequence", "time", "from", "to", "port"]), (40, "messages", ["from", "text"]),
+        (60, "messages", ["time", "from", "text"]), (40, "positions", ["node", "latitude", "longitude"]),
+        (60, "positions", ["node", "time", "latitude", "longitude"]), (40, "nodes", ["node", "last heard"]),
+    ])
+    func `a narrow table keeps who, when and what`(columns: Int, list: String, kept: [String]) throws {
+        let tool = try Tool(holding: [
+            Line.node(0x1902_5c00, long: "A node with a long name", short: "long"),
+            Line.position(0x1902_5c00, latitudeE7: 525_000_000, longitudeE7: 134_000_000),
+            Line.text("hello, mesh: who can hear me out here?", from: 0x1902_5c00),
+        ])
+        let outcome = try shown(tool, list, columns: columns)
+        let heading = outcome.lines[0]
+        #expect(outcome.lines.allSatisfy { $0.count <= columns } && kept.allSatisfy(heading.contains), "\(outcome)")
+    }
+
     @Test func `a pager that is not there takes nothing away`() throws {
         let tool = try Tool(holding: (1...100).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0) })
         for pager in ["/nonexistent", "no-such-pager -R"] {
@@ -88,7 +105,7 @@ struct TerminalTests {
 
     @Test func `it says how many there are where not all are shown`() throws {
         let tool = try Tool(holding: (1...1_234).map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0) })
-        #expect(try tool.run("events").errors == "(50 of 1,234; --limit and --offset show more)\n")
+        #expect(try shown(tool, "events").output.hasSuffix("(50 of 1,234; --limit and --offset show more)\n"))
         #expect(try shown(tool, "messages", "--limit", "3").output.hasSuffix("(3 of 1,234; --limit and --offset show more)\n"))
         #expect(try shown(tool, "packets", "--limit", "3").output.contains("\n(3 of "))
         #expect(

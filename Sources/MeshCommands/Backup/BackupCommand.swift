@@ -46,8 +46,11 @@ struct BackupCommand: AsyncParsableCommand {
         await log.close()
         let output = StandardOutput()
         output.line(
-            "\(report.eventCount) events are in \(folder), \(report.written) of them written now (\(report.writtenBytes) bytes)")
-        if report.rewrittenParts > 0 { output.line("\(report.rewrittenParts) parts were rewritten without the erased events") }
+            "\(report.eventCount.counted("event is", "events are")) in \(folder), \(report.written.grouped) written now (\(report.writtenBytes.counted("byte")))"
+        )
+        if report.rewrittenParts > 0 {
+            output.line("\(report.rewrittenParts.counted("part was", "parts were")) rewritten without the erased events")
+        }
         output.flush()
         try Self.tellMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
     }
@@ -67,9 +70,9 @@ struct BackupCommand: AsyncParsableCommand {
             bar.end()
             let time = TimeText.iso(contents.time.seconds)
             let from = contents.first.rawValue > 1 ? " from event \(contents.first) on" : ""
-            let files = contents.fileCount > 0 ? " and \(contents.fileCount) files" : ""
+            let files = contents.fileCount > 0 ? " and \(contents.fileCount.counted("file"))" : ""
             StandardOutput().line(
-                "\(contents.eventCount) events of the ledger \(contents.ledger)\(from) in \(contents.partCount) parts\(files), of \(time): \(contents.missingBaselines.isEmpty ? "all" : "what it has is") intact"
+                "\(contents.eventCount.counted("event")) of the ledger \(contents.ledger)\(from) in \(contents.partCount.counted("part"))\(files), of \(time): \(contents.missingBaselines.isEmpty ? "all" : "what it has is") intact"
             )
             try Self.tellMissing(contents.missingBaselines, "was missing or damaged in the ledger and is not in the backup")
         } catch let error as EventLogError {

@@ -36,9 +36,14 @@ struct MergeCommand: AsyncParsableCommand {
         for log in logs { await log.close() }
         let report = try outcome.get()
         let output = StandardOutput()
-        let ledgers = report.ledgers.count == 1 ? "1 ledger" : "\(report.ledgers.count) ledgers"
-        output.line("\(report.eventCount) events of \(ledgers) are in \(into); its views are built when it is read")
-        if report.duplicates > 0 { output.line("\(report.duplicates) were in several of them and are there once") }
-        if report.erased > 0 { output.line("\(report.erased) had been erased") }
+        let (ledgers, events) = (report.ledgers.count.counted("ledger"), report.eventCount)
+        output.line(
+            "\(events.counted("event")) of \(ledgers) \(events == 1 ? "is" : "are") in \(into); its views are built when it is read"
+        )
+        if report.duplicates > 0 {
+            output.line(
+                "\(report.duplicates.counted("was in several of them and is", "were in several of them and are")) there once")
+        }
+        if report.erased > 0 { output.line("\(report.erased.grouped) had been erased") }
     }
 }

@@ -47,8 +47,12 @@ struct RestoreCommand: AsyncParsableCommand {
         let output = StandardOutput()
         let count = report.eventCount - (report.first.rawValue - 1)
         let from = report.first.rawValue > 1 ? ", from event \(report.first) on" : ""
-        output.line("\(count) events are in \(new)\(from); its views are built when it is read")
-        if report.erased > 0 { output.line("\(report.erased) events that were erased later are erased in it, too") }
+        output.line("\(count.counted("event is", "events are")) in \(new)\(from); its views are built when it is read")
+        if report.erased > 0 {
+            output.line(
+                "\(report.erased.counted("event that was erased later is", "events that were erased later are")) erased in it, too"
+            )
+        }
         if !report.hasSigningKey {
             output.line(
                 "the backup has no signing key: new checkpoints are signed with a new one, older ones verify with the old public key"

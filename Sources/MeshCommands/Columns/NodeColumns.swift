@@ -10,7 +10,8 @@ extension NodeRow: ShownRow {
         [
             "node", ShownColumn("short_name", heading: "short", canCut: true),
             ShownColumn("long_name", heading: "name", canCut: true),
-            ShownColumn("hardware", canCut: true), "role", .heard("last_heard") { $0.isTimeOfImport }, "snr", "rssi",
+            ShownColumn("hardware", canCut: true), "role", .heard("last_heard", isMain: true) { $0.isTimeOfImport },
+            "snr", "rssi",
             ShownColumn("hops_away", heading: "hops"), ShownColumn("channel", canCut: true), "packets", "receptions",
             .summary("note", heading: "marks", isDetail: try !ledger.hasMarkedNodes(), shown: \.marks),
         ]
@@ -40,10 +41,10 @@ extension Ledger {
 extension NodeChangeRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<NodeChangeRow>] {
         [
-            .time { $0.timeSource }, "node", ShownColumn("changes", canCut: true),
+            .time { $0.timeSource }, ShownColumn("node", isMain: true), ShownColumn("changes", canCut: true),
             ShownColumn("short_name", heading: "short", canCut: true), ShownColumn("long_name", heading: "name", canCut: true),
             ShownColumn("hardware", canCut: true), "role", ShownColumn("firmware", canCut: true),
-            ShownColumn("same_key_as", heading: "key of"), ShownColumn("kind", heading: "told by"), "sequence",
+            ShownColumn("same_key_as", heading: "key of"), ShownColumn("kind", heading: "known from"), "sequence",
         ]
     }
 }
@@ -64,8 +65,9 @@ extension MapReportRow: ShownRow {
 extension HardwareRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<HardwareRow>] {
         [
-            "model", "number", "node", "time", "first_time", "is_time_of_import", "count", "firmware", "target", "first_sequence",
-            "sequence",
+            "model", "number", "node", .heard("time", heading: "last reported") { $0.isTimeOfImport },
+            .heard("first_time", heading: "first reported") { $0.isTimeOfImport }, "count", "firmware", "target",
+            ShownColumn("first_sequence", heading: "first event"), ShownColumn("sequence", heading: "last event"),
         ]
     }
 }

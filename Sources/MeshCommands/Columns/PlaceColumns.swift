@@ -4,7 +4,8 @@ import MeshTables
 extension PositionRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<PositionRow>] {
         [
-            "node", .time { $0.timeSource }, "latitude", "longitude", "altitude", ShownColumn("ground_speed", heading: "speed"),
+            "node", .time { $0.timeSource }, ShownColumn("latitude", isMain: true), ShownColumn("longitude", isMain: true),
+            "altitude", ShownColumn("ground_speed", heading: "speed"),
             ShownColumn("ground_track", heading: "course"), ShownColumn("satellites", heading: "sats"),
             ShownColumn("precision_bits", heading: "bits"), "gateway",
         ]

@@ -70,7 +70,7 @@ extension UnknownTelemetryRow: ShownRow {
 extension SensorRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<SensorRow>] {
         [
-            .time { $0.timeSource }, "node", "kind",
+            .time { $0.timeSource }, ShownColumn("node", isMain: true), "kind",
             ShownColumn("content", isText: true, shown: { $0.text ?? $0.content.summary }),
             "gateway", "snr", "rssi", ShownColumn("hops_away", heading: "hops"),
         ]

@@ -5,7 +5,7 @@ import Meshtastic
 extension MessageRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<MessageRow>] {
         [
-            .time { $0.timeSource }, ShownColumn("channel", canCut: true), "from",
+            .time { $0.timeSource }, ShownColumn("channel", canCut: true), ShownColumn("from", isMain: true),
             ShownColumn("from_name", heading: "name", canCut: true), "to", ShownColumn("text", isText: true),
             ShownColumn("state", canCut: true), ShownColumn("receptions", heading: "heard"),
         ]
@@ -15,7 +15,8 @@ extension MessageRow: ShownRow {
 extension TraceRouteRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<TraceRouteRow>] {
         [
-            .time { $0.timeSource }, "from", "to", ShownColumn("is_answered", heading: "answered"), "hops",
+            .time { $0.timeSource }, ShownColumn("from", isMain: true), ShownColumn("to", isMain: true),
+            ShownColumn("is_answered", heading: "answered"), "hops",
             ShownColumn("towards", heading: "way there (SNR dB)", isText: true, shown: { text($0.towards) }),
             ShownColumn("back", heading: "way back (SNR dB)", isText: true, shown: { text($0.back) }),
         ]
@@ -33,7 +34,8 @@ extension TraceRouteRow: ShownRow {
 extension LinkRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<LinkRow>] {
         [
-            "hearer", ShownColumn("heard", heading: "hears"), "snr", "rssi", ShownColumn("evidence", heading: "known from"),
+            "hearer", ShownColumn("heard", heading: "hears", isMain: true), "snr", "rssi",
+            ShownColumn("evidence", heading: "known from"),
             .heard("time", heading: "last heard") { $0.isTimeOfImport },
             .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "direct", "reported", "traced",
         ]
@@ -44,7 +46,8 @@ extension GatewayRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<GatewayRow>] {
         [
             "gateway", ShownColumn("name", canCut: true), .heard("time", heading: "last heard") { $0.isTimeOfImport },
-            ShownColumn("first_time", heading: "first heard", isDetail: true), "receptions", "packets", "nodes", "own",
+            ShownColumn("first_time", heading: "first heard", isDetail: true), "receptions",
+            ShownColumn("packets", isMain: true), "nodes", "own",
             "unreadable",
             "lowest_snr", "highest_snr", "lowest_rssi", "highest_rssi", ShownColumn("sources", canCut: true),
         ]
@@ -54,7 +57,7 @@ extension GatewayRow: ShownRow {
 extension GatewayNodeRow: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<GatewayNodeRow>] {
         [
-            "gateway", "node", .heard("time", heading: "last heard") { $0.isTimeOfImport },
+            "gateway", ShownColumn("node", isMain: true), .heard("time", heading: "last heard") { $0.isTimeOfImport },
             .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "receptions", "highest_snr",
         ]
     }
@@ -76,12 +79,12 @@ extension PacketRow: ShownRow {
     static func shown(by clock: EventOrder.Clock) -> [ShownColumn<PacketRow>] {
         [
             ShownColumn("first_sequence", heading: "sequence"),
-            .heard("time", isDetail: clock != .heard, isOfImport: \.isTimeOfImport),
+            .heard("time", isDetail: clock != .heard, isMain: true, isOfImport: \.isTimeOfImport),
             ShownColumn("time_source", isDetail: clock != .heard, isMinor: true),
-            ShownColumn("arrival", isDetail: clock != .arrival), ShownColumn("id", isMinor: true), "from", "to",
-            ShownColumn("port", isMain: true), ShownColumn("channel", canCut: true),
-            ShownColumn("opening", canCut: true, isMinor: true), ShownColumn("receptions", heading: "heard"),
-            ShownColumn("gateways", isText: true),
+            ShownColumn("arrival", isDetail: clock != .arrival, isMain: true), ShownColumn("id", isMinor: true),
+            ShownColumn("from", isMain: true), "to", ShownColumn("port", isMain: true), ShownColumn("channel", canCut: true),
+            ShownColumn("opening", heading: "opened", canCut: true, isMinor: true), ShownColumn("receptions", heading: "heard"),
+            ShownColumn("gateways", isText: true, isMinor: true),
         ]
     }
 }
@@ -99,8 +102,9 @@ extension ReceptionRecord: ShownRow {
 extension IndexedEvent: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<IndexedEvent>] {
         [
-            "sequence", "from", "to", "gateway", "channel", "port", "named", "is_first_reception", "is_first_readable",
-            "is_repeat",
+            "sequence", "from", "to", "gateway", "channel", "port", "named",
+            ShownColumn("is_first_reception", heading: "first reception"),
+            ShownColumn("is_first_readable", heading: "first readable"), ShownColumn("is_repeat", heading: "repeat"),
         ]
     }
 }

@@ -1,4 +1,4 @@
-/// Renamed commands, which keep working under their former names until the next release.
+/// Renamed commands and options, which keep working under their former names until the next release.
 enum FormerNames {
     static let current: [String: [String]] = [
         "compact": ["storage", "compact"], "consumers": ["follow", "consumers"], "hardware": ["nodes", "hardware"],
@@ -9,10 +9,17 @@ enum FormerNames {
         "traceroutes": ["links", "traceroutes"], "verify-proof": ["prove", "check"],
     ]
 
-    /// The arguments, with the command's current name.
+    /// The commands whose --output was called --to.
+    private static let toOutput = [["simulate"], ["export"], ["service", "install"]]
+
+    /// The arguments, with the current names of the command and its options.
     static func replaced(in arguments: [String]) -> [String] {
         guard let first = arguments.first else { return [] }
         if first == "help" { return [first] + replaced(in: Array(arguments.dropFirst())) }
-        return (current[first] ?? [first]) + arguments.dropFirst()
+        let arguments = (current[first] ?? [first]) + arguments.dropFirst()
+        guard toOutput.contains(where: { arguments.starts(with: $0) }) else { return arguments }
+        return arguments.map { argument in
+            argument == "--to" ? "--output" : argument.hasPrefix("--to=") ? "--output=" + argument.dropFirst(5) : argument
+        }
     }
 }

@@ -107,7 +107,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
                     guard let events, let last = events.last else { return }
                     if consumer.lost > lost {
                         StandardOutput.error(
-                            "meshledger: retention dropped \(consumer.lost - lost) events that \(name) had not read")
+                            "meshledger: retention dropped \((consumer.lost - lost).counted("event")) that \(name) had not read")
                         lost = consumer.lost
                     }
                     try feed.write(events)

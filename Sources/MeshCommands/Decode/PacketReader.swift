@@ -122,7 +122,7 @@ struct PacketReader {
         }
         throw CommandError(
             .badData,
-            "\(bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes") of \(writing), but \(Self.list(objections)); --as FORM shows what can be "
+            "\(bytes.count.counted("byte")) of \(writing), but \(Self.list(objections)); --as FORM shows what can be "
                 + "read, --port PORT a bare payload")
     }
 

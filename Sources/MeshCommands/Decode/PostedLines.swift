@@ -93,7 +93,7 @@ struct PostedLines {
             show(packets)
             if let broken = packets.first(where: { $0.failure != nil }) { throw broken.fault }
         } else if refusedCount > 0 {
-            throw CommandError(.badData, refusedCount == 1 ? "one line is not a packet" : "\(refusedCount) lines are not packets")
+            throw CommandError(.badData, refusedCount.counted("line is not a packet", "lines are not packets"))
         }
     }
 }

@@ -46,11 +46,7 @@ struct DiffCommand: AsyncParsableCommand, ShowsTimes {
             return try await one.reading { before in try await other.reading { after in try write(before, after) } }
         }
         try await ledger.using(ledger.openForReading(keepsPast: true)) { now in
-            let then = try asOf.map { written in
-                let ledger = try now.asOf(written.moment)
-                StandardOutput.error("as of \(written.moment.text(in: ledger))")
-                return ledger
-            }
+            let then = try asOf.map { try $0.opened(in: now) }
             let result = Result { try write(then[0], then.count > 1 ? then[1] : now) }
             for moment in then { try await moment.close() }
             try result.get()

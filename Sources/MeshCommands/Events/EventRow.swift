@@ -61,22 +61,22 @@ struct EventRow: Sendable {
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [
             Column("sequence") { .unsigned($0.header.sequence.rawValue) },
-            Column("time", isDetail: clock != .heard, isOfImport: \.isTimeOfImport) { .instant($0.heard) },
+            Column("time", isDetail: clock != .heard, isMain: true, isOfImport: \.isTimeOfImport) { .instant($0.heard) },
             Column("time_source", isDetail: clock != .heard, isMinor: true) {
                 .text($0.heardSource.text)
             }.named(.these(HeardSource.names)),
-            Column("arrival", isDetail: clock != .arrival) {
+            Column("arrival", isDetail: clock != .arrival, isMain: true) {
                 .instant($0.header.arrivalTime)
             },
             Column("reception", isDetail: true) { $0.receptionValue },
-            Column("from") { $0.node(\.from) },
+            Column("from", isMain: true) { $0.node(\.from) },
             Column("to") { $0.node(\.to) },
             Column("port", isMain: true) { row in
                 guard let packet = row.packet, packet.hasPacket else { return .null }
                 return .text(FieldTable.portText(packet.port, isReadable: packet.opening.isReadable))
             }.named(.ports),
             Column("channel", canCut: true) { .optional($0.channel) },
-            Column("opening", canCut: true, isMinor: true) { row in
+            Column("opening", heading: "opened", canCut: true, isMinor: true) { row in
                 row.packet.map { openings[Int($0.opening.rawValue)] } ?? .null
             }
             .named(.cases(Opening.self)),

@@ -46,7 +46,8 @@ struct PacketShowCommand: AsyncParsableCommand {
                 return output.line("{\(facts)\"packet\":\(shown?.json.description ?? "null")}")
             }
             output.line(
-                "event \(sequence), \(event.payload.count) bytes of \(row.encodingName), from \(DisplayWidth.safe(row.source))")
+                "event \(sequence), \(event.payload.count.counted("byte")) of \(row.encodingName), from \(DisplayWidth.safe(row.source))"
+            )
             output.line("arrived \(TimeText.iso(microseconds: event.header.arrivalTime.microseconds))")
             let tree = shown?.textTree(beside: bytes ? event.payload : nil) ?? Self.note(of: event, erasures)
             for line in tree.utf8.split(separator: UInt8(ascii: "\n")) { output.line(DisplayWidth.safe(String(Substring(line)))) }
@@ -61,12 +62,12 @@ struct PacketShowCommand: AsyncParsableCommand {
             return "erased by event \(erasure.map { "\($0.sequence): \($0.reason)" } ?? "none, which `meshledger verify` tells")"
         }
         if let erasure = erasures.first(where: { $0.sequence == event.sequence }) {
-            return "an erasure of \(erasure.count) events (\(erasure.request)): \(erasure.reason)"
+            return "an erasure of \(erasure.count.counted("event")) (\(erasure.request)): \(erasure.reason)"
         }
         if event.header.encoding == .retention, let retention = Retention(payload: event.payload.rawSpan) {
             let times = [retention.firstArrival, retention.lastArrival].map { TimeText.iso(microseconds: $0.microseconds) }
             return
-                "retention: \(retention.count) events up to \(retention.first.advanced(by: -1)) were dropped, which arrived from "
+                "retention: \(retention.count.counted("event")) up to \(retention.first.advanced(by: -1)) were dropped, which arrived from "
                 + "\(times[0]) to \(times[1])"
         }
         if event.header.encoding == .clockJump, let jump = ClockJump(payload: event.payload.rawSpan) {
@@ -80,7 +81,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         }
         let times =
             "\(TimeText.iso(microseconds: gap.first.microseconds)) to \(TimeText.iso(microseconds: gap.last.microseconds))"
-        return "a gap: \(gap.count) events were dropped, \(times): \(gap.reason)"
+        return "a gap: \(gap.count.counted("event was", "events were")) dropped, \(times): \(gap.reason)"
     }
 }
 

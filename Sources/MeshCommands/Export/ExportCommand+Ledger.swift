@@ -88,7 +88,7 @@ extension ExportCommand {
         let summary = try record(log, to: file, selection) { bar.show($0) }
         bar.end()
         let output = StandardOutput()
-        output.line("\(summary.eventCount) events are in \(file) (\(summary.byteCount) bytes)")
+        output.line("\(summary.eventCount.counted("event is", "events are")) in \(file) (\(summary.byteCount.counted("byte")))")
         if summary.selectedFrom != nil {
             output.line("they are a new ledger, \(summary.ledger), not a copy: \(selection.text)")
         } else if selection.first != nil || selection.last != nil {

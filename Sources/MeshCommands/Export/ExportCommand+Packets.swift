@@ -17,7 +17,9 @@ extension ExportCommand {
         let reading = try EventReading(ledger)
         let total = times.since == nil && times.until == nil ? ledger.log.head.rawValue : nil
         // Conditions are those of the list; without one no packet is decoded.
-        let decodes = !conditions.isEmpty
+        let (decodes, hasTimes) = (!conditions.isEmpty, hasTimes)
+        // Others state in their header when they were heard.
+        let needsRow = { @Sendable (header: EventHeader) in decodes || hasTimes && !header.knowsWhenHeard }
         if format == .jsonl {
             let output = try output()
             let chosen = try rows(EventRow.columns, ledger, total: total)
@@ -25,7 +27,7 @@ extension ExportCommand {
                 var line: [UInt8] = []
                 line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
                 LedgerLine.append(header, source: rows.source(of: header), payload: payload, to: &line)
-                return (line: line, row: decodes ? rows.row(header, payload) : nil)
+                return (line: line, row: needsRow(header) ? rows.row(header, payload) : nil)
             } part: { lines in
                 for line in lines where chosen.takes(line.row) { output.write(line.line) }
                 return chosen.goesOn
@@ -36,20 +38,21 @@ extension ExportCommand {
         if TableFormat(rawValue: format.rawValue) != nil {
             return try write(EventRecord.tableColumns, ledger, total: total) { write in
                 try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
-                    EventRecord(
+                    guard !needsRow(header) || !rows.row(header, payload).isTimeOfImport else { return EventRecord?.none }
+                    return EventRecord(
                         header, source: rows.source(of: header),
                         encoding: LedgerLine.name(of: header.encoding) ?? String(header.encoding.rawValue),
                         payload: Base64.text(payload))
                 } part: {
-                    $0.allSatisfy(write)
+                    $0.allSatisfy { $0.map(write) ?? true }
                 }
             }
         }
         let raw = Set(EventRow.rawColumns.map(\.name))
-        let others = decodes ? EventRow.columns.filter { !raw.contains($0.name) } : []
+        let others = decodes || hasTimes ? EventRow.columns.filter { !raw.contains($0.name) } : []
         try write({ _ in [] }, ledger, as: EventRow.rawColumns, others: others, total: total) { write in
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
-                var row = decodes ? rows.row(header, payload) : EventRow(header: header, source: rows.source(of: header))
+                var row = needsRow(header) ? rows.row(header, payload) : EventRow(header: header, source: rows.source(of: header))
                 row.payload = Base64.text(payload)
                 return row
             } part: {
@@ -92,7 +95,12 @@ extension ExportCommand {
         guard left > 0 else { return }
         let order = EventOrder(
             by: by, since: times.since?.time, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
+        var hasLeftOut = false
         try ledger.forEachPacket(order) { row in
+            if hasTimes, row.isTimeOfImport {
+                hasLeftOut = true
+                return true
+            }
             if skips > 0 {
                 skips -= 1
                 return true
@@ -100,6 +108,7 @@ extension ExportCommand {
             left -= 1
             return body(row) && left > 0
         }
+        if hasLeftOut { LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell() }
     }
 
     /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.

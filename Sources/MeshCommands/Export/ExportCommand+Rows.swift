@@ -7,8 +7,8 @@ extension ExportCommand {
     /// Subjects with few rows.
     func exportMore(_ subject: ExportSubject, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         switch subject {
-        case .gateways: try write(try ledger.gateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger)
-        case .gatewayNodes: try write(try ledger.gatewayNodes(of: node, query), ledger)
+        case .gateways: try write(try ledger.countedGateways(query).filter { $0.gateway == node ?? $0.gateway }, ledger)
+        case .gatewayNodes: try write(try ledger.countedGatewayNodes(of: node, query), ledger)
         case .mapreports:
             let rows = reduced(try ledger.mapReports(of: node, query)) { $0.reduced(to: $1) }
             try write(rows, { MapReportRow.reduced(MapReportRow.tableColumns($0), to: precision?.precision) }, ledger)
@@ -49,7 +49,7 @@ extension ExportCommand {
             if subject == .telemetry { try TelemetryKind.allCases.forEach { try write(subject, $0) } } else { try write(subject) }
         }
         try OutputFiles.keepAll()
-        StandardOutput().line("\(count) files in \(DisplayWidth.safe(folder))")
+        StandardOutput().line("\(count.counted("file")) in \(DisplayWidth.safe(folder))")
     }
 
     /// The rows of a view that only the ledger knows, such as a custom one.

@@ -56,11 +56,11 @@ struct ExportCommand: AsyncParsableCommand {
               meshledger export events --format jsonl > events.jsonl
               meshledger export positions --node '!19025c00' --format gpx > track.gpx
               meshledger export positions --precision 1km --format geojson > public.geojson
-              meshledger export positions --format parquet --to positions.parquet
+              meshledger export positions --format parquet -o positions.parquet
               meshledger export packets --port POSITION_APP --since 1d --format csv
               meshledger export nodes --where role=ROUTER --columns node,long_name,role
               meshledger export positions --node Rover --since yesterday --until today --format gpx
-              meshledger export all --format csv --to everything
+              meshledger export all --format csv -o everything
               meshledger export --format ledger mesh.recording
               meshledger export telemetry --kind device --since '7d ago' --format csv > device.csv
             """)
@@ -93,6 +93,7 @@ struct ExportCommand: AsyncParsableCommand {
             "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(
+        name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
             "Write there, instead of to standard output; for `all` a folder, with a file for each.", valueName: "file"),
         completion: .file())
@@ -115,7 +116,7 @@ struct ExportCommand: AsyncParsableCommand {
             return
         }
         if case .subject(.all) = subject {
-            guard to != nil else { throw ValidationError("--to names the folder in which everything is written") }
+            guard to != nil else { throw ValidationError("--output names the folder in which everything is written") }
             guard format.isOfRows else { throw ValidationError("everything is csv, json, jsonl, arrow or parquet") }
             guard precision == nil, kind == nil, conditions.isEmpty, names == nil else {
                 throw ValidationError("--precision, --kind, --where and --columns are for one subject")
@@ -210,6 +211,9 @@ struct ExportCommand: AsyncParsableCommand {
 
     var conditions: [RowCondition] { chosen.conditions }
 
+    /// Whether only what was heard within some times is wanted.
+    var hasTimes: Bool { by == .heard && page.query(times).hasTimes }
+
     func output() throws -> StandardOutput { try to.map { try StandardOutput(file: $0) } ?? StandardOutput() }
 
     /// - Parameters:
@@ -222,7 +226,7 @@ struct ExportCommand: AsyncParsableCommand {
         _ body: ((Row) -> Bool) throws -> Void
     ) throws {
         let tableFormat = TableFormat(rawValue: format.rawValue)
-        let isOfTexts = tableFormat == nil || !conditions.isEmpty
+        let isOfTexts = tableFormat == nil || !conditions.isEmpty || hasTimes
         let columns = isOfTexts ? try texts() ?? ledger.columns(ledger.shown(Row.self), table) : []
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
         let others = others + (try GenericCell.furtherColumns(Row.self, in: ledger, named: named))
@@ -232,7 +236,7 @@ struct ExportCommand: AsyncParsableCommand {
             let columns = try names.map { try all.named($0) } ?? all
             let output = try output()
             guard !output.isTerminal else {
-                throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --to FILE")
+                throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --output FILE")
             }
             let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
             let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
@@ -265,13 +269,13 @@ struct ExportCommand: AsyncParsableCommand {
     /// Whether what finds the rows takes their page; else it is cut where conditions, or places, decide what is written.
     var isPagedByQuery: Bool {
         if case .subject(.receptions) = subject { return false }
-        return conditions.isEmpty && !(subject.isOfPlacesSomeLack && format == .geojson)
+        return conditions.isEmpty && !hasTimes && !(subject.isOfPlacesSomeLack && format == .geojson)
     }
 
     func rows<Row>(_ columns: [Column<Row>], _ ledger: Ledger, total: UInt64? = nil) throws -> ExportedRows<Row> {
         try ExportedRows(
-            conditions, columns, in: ledger, page: page, isPaged: isPagedByQuery, title: "exporting \(subject.name)", total: total
-        )
+            conditions, columns, in: ledger, hasTimes: hasTimes, page: page, isPaged: isPagedByQuery,
+            title: "exporting \(subject.name)", total: total)
     }
 
     func write<Row: ShownRow & QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
@@ -326,7 +330,8 @@ struct ExportCommand: AsyncParsableCommand {
     ) throws {
         let tests = try RowTests(conditions, columns, in: ledger)
         let writer = GeoJSONWriter(try output(), page: page.range)
-        for row in rows where tests.hold(row) && !writer.isFull { write(writer, row, columns) }
+        let isOfImport = hasTimes ? columns.time()?.isOfImport : nil
+        for row in rows where tests.hold(row) && !writer.isFull && !(isOfImport?(row) ?? false) { write(writer, row, columns) }
         try tests.check()
         writer.finish()
     }

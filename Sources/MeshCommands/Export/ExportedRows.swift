@@ -4,19 +4,22 @@ import MeshLedger
 final class ExportedRows<Row> {
     private let tests: RowTests<Row>
     private var page: RowPage
+    private let isOfImport: ((Row) -> Bool)?
+    private var hasLeftOut = false
     private let bar: ProgressBar
     private let total: UInt64?
     private var seen: UInt64 = 0
 
     /// - Parameters:
-    ///   - columns: may be empty where there are no conditions.
+    ///   - columns: may be empty where there are no conditions and times.
+    ///   - hasTimes: whether only rows of some times are wanted.
     ///   - isPaged: whether the rows that come are those of the page.
     ///   - total: how many rows come, where that is known.
     init(
-        _ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger, page: PageOptions, isPaged: Bool,
-        title: String,
-        total: UInt64? = nil
+        _ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger, hasTimes: Bool, page: PageOptions,
+        isPaged: Bool, title: String, total: UInt64? = nil
     ) throws {
+        isOfImport = hasTimes ? columns.time()?.isOfImport : nil
         tests = try RowTests(conditions, columns, in: ledger)
         self.page = RowPage(isPaged ? nil : page, limit: page.limit, countsMore: false)
         bar = ProgressBar(title)
@@ -26,11 +29,16 @@ final class ExportedRows<Row> {
     deinit { bar.end() }
 
     /// Whether the row is written.
-    /// - Parameter row: nil where there are no conditions and it was not made.
+    /// - Parameter row: nil where there are no conditions, its time is known, and it was not made.
     func takes(_ row: Row?) -> Bool {
         seen += 1
         if seen % 1_024 == 0 { bar.show(fraction: total.map { Double(seen) / Double(max($0, 1)) }, done: seen, unit: "rows") }
-        return (row.map(tests.hold) ?? true) && page.takes()
+        guard row.map(tests.hold) ?? true else { return false }
+        if let isOfImport, let row, isOfImport(row) {
+            hasLeftOut = true
+            return false
+        }
+        return page.takes()
     }
 
     /// Whether further rows may be written.
@@ -40,5 +48,6 @@ final class ExportedRows<Row> {
     func end() throws {
         bar.end()
         try tests.check()
+        if hasLeftOut { LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell() }
     }
 }

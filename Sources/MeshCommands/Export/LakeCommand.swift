@@ -85,13 +85,16 @@ struct LakeWriteCommand: AsyncParsableCommand {
             if follow, report.changes.isEmpty, report.removedFiles == 0 { return }
             for change in report.changes {
                 let days = change.written + change.removed
-                let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no rows" : days.joined(separator: " ")
-                output.line("\(change.table): version \(change.version), \(change.rows) rows of \(listed)")
+                let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no day" : days.joined(separator: " ")
+                output.line("\(change.table): version \(change.version), \(change.rows.counted("row")) of \(listed)")
             }
             for table in report.moving {
                 output.line("\(table) changed while it was read: the next run brings it up to date")
             }
-            if report.removedFiles > 0 { output.line("\(report.removedFiles) files of earlier versions are removed") }
+            if report.removedFiles > 0 {
+                output.line(
+                    "\(report.removedFiles.counted("file of earlier versions is", "files of earlier versions are")) removed")
+            }
             let places = report.precision.map { ", with places of \($0.bits) bits" } ?? ""
             output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)\(places)")
         }
@@ -146,7 +149,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
                 )
             }
             for problem in verification.problems { output.line(DisplayWidth.safe(problem)) }
-            output.line("\(verification.files) files and \(verification.rows) rows compared")
+            output.line("\(verification.files.counted("file")) and \(verification.rows.counted("row")) compared")
             output.flush()
             guard verification.problems.isEmpty else {
                 if try !lake.isAsVerified(verification) {
@@ -171,7 +174,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
                 try lake.verifyRows(at: end, against: ledger, recipes: recipes, &verification)
                 continue
             }
-            if end < head { output.line("tables up to event \(end) are \(head - end) events behind") }
+            if end < head { output.line("tables up to event \(end) are \((head - end).counted("event")) behind") }
             let then = try ledger.asOf(.sequence(end))
             try lake.verifyRows(at: end, against: then, recipes: recipes, &verification)
             try await then.close()

@@ -33,8 +33,8 @@ extension ImportCommand {
         bar.end()
         let output = StandardOutput()
         let form = report.isExact ? "an exact copy of" : "copied from"
-        var line = "\(DisplayWidth.safe(file)): \(report.added) events, \(form) the ledger \(report.recording.ledger)"
-        if report.present > 0 { line += "; \(report.present) were there already" }
+        var line = "\(DisplayWidth.safe(file)): \(report.added.counted("event")), \(form) the ledger \(report.recording.ledger)"
+        if report.present > 0 { line += "; \(report.present.counted("was", "were")) there already" }
         output.line(line)
         if let origin = report.recording.selectedFrom {
             output.line("  it is a new ledger, chosen from \(origin): \(DisplayWidth.safe(report.recording.selection))")

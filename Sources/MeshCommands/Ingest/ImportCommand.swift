@@ -139,10 +139,10 @@ struct ImportCommand: AsyncParsableCommand {
         if report.unreadableCount > report.problems.count {
             output.line("  and \(report.unreadableCount - report.problems.count) more unreadable")
         }
-        if report.skippedBytes > 0 { output.line("  \(report.skippedBytes) bytes between frames belong to no packet") }
+        if report.skippedBytes > 0 { output.line("  of no packet: \(report.skippedBytes.counted("byte")) between frames") }
         if let leftover = report.leftover {
             output.line(
-                "  the last \(leftover.byteCount) bytes are incomplete and wait for the rest; --complete keeps them as unreadable text"
+                "  the end is incomplete and waits for the rest (\(leftover.byteCount.counted("byte"))); --complete keeps it as unreadable text"
             )
         }
     }

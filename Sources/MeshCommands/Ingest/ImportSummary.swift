@@ -79,7 +79,7 @@ struct ImportSummary {
     var lines: [String] {
         let closed = unread.values.reduce(0, +)
         let again =
-            repeats == 0 ? "" : ", and \(repeats.counted("reception")) that \(repeats == 1 ? "was" : "were") there already"
+            repeats == 0 ? "" : ", and \(repeats.counted("reception that was", "receptions that were")) there already"
         let packets = readable + closed + unknownJSON
         var lines = [
             packets == 0
@@ -89,7 +89,7 @@ struct ImportSummary {
         if closed > 0 {
             let channels = unread.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             let shown = channels.prefix(Self.mostChannels).map { "\(Self.name($0.key)) (\($0.value))" }
-            let more = channels.count > shown.count ? " and \(channels.count - shown.count) more channels" : ""
+            let more = channels.count > shown.count ? " and \((channels.count - shown.count).counted("more channel"))" : ""
             lines.append("  no known key opens \(shown.joined(separator: ", "))\(more)")
             lines.append(
                 "  `meshledger keys add NAME --psk KEY` opens a channel's; `meshledger channels --where readable=false` lists all"

@@ -51,7 +51,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             let long = statistics.oversizedCount
             let gaps =
                 long == 0 ? "" : ", \(long) too long for a packet: `meshledger events` shows \(long == 1 ? "a gap" : "gaps")"
-            return "\(statistics.storedCount) of \(statistics.receivedCount) messages stored\(gaps)"
+            return "\(statistics.storedCount.grouped) of \(statistics.receivedCount.counted("message")) stored\(gaps)"
         }
         try await listening.run(ingest, summary: summary)
     }

@@ -16,8 +16,8 @@ struct SimulateCommand: AsyncParsableCommand {
             key; the key of another is unknown.
 
               meshledger simulate --seed 1 --nodes 40 --packets 5000
-              meshledger simulate --seed 7 --packets 1000 --to capture.base64 --as envelopes
-              meshledger simulate --seed 7 --packets 1000 --start 2026-05-28T20:26:40Z --to -
+              meshledger simulate --seed 7 --packets 1000 -o capture.base64 --as envelopes
+              meshledger simulate --seed 7 --packets 1000 --start 2026-05-28T20:26:40Z -o -
               meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
             """)
 
@@ -32,7 +32,11 @@ struct SimulateCommand: AsyncParsableCommand {
         help: ArgumentHelp("When it begins, such as 2026-01-31 or yesterday; by default it ends now.", valueName: "time"),
         transform: TimeArgument.parsed)
     var start: TimeArgument?
-    @Option(help: "Write a file instead of the ledger; - is standard output.") var to: String?
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write this file instead of the ledger; - is standard output.", valueName: "file"), completion: .file()
+    )
+    var output: String?
     @Option(name: .customLong("as"), help: "The file's format.") var format = SimulationFormat.envelopes
 
     func validate() throws {
@@ -44,8 +48,8 @@ struct SimulateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let simulation = MeshSimulation(simulationOptions())
-        if let to {
-            try write(simulation, to: to)
+        if let output {
+            try write(simulation, to: output)
         } else {
             try await append(simulation)
         }
@@ -87,7 +91,8 @@ struct SimulateCommand: AsyncParsableCommand {
             try await ledger.catchUp(title: "folding")
         }
         let truth = simulation.truth
-        StandardOutput().line("\(truth.events) events of \(truth.packets) packets from \(nodes) nodes, seed \(seed)")
+        StandardOutput().line(
+            "\(truth.events.counted("event")) of \(truth.packets.counted("packet")) from \(nodes.counted("node")), seed \(seed)")
     }
 
     private func write(_ start: MeshSimulation, to path: String) throws {
@@ -104,6 +109,6 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         output.flush()
         try OutputFiles.keepAll()
-        StandardOutput.error("\(records) records written to \(path)")
+        StandardOutput.error("\(records.counted("record")) written to \(path)")
     }
 }

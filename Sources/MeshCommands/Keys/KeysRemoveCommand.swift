@@ -42,7 +42,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
                 throw CommandError(.noInput, "there is no such key of \(owner); \(way)")
             }
             try await ledger.catchUp(title: "folding again")
-            let keys = removed == 1 ? "1 key of \(owner) is removed" : "\(removed) keys of \(owner) are removed"
+            let keys = "\(removed.counted("key")) of \(owner) \(removed == 1 ? "is" : "are") removed"
             StandardOutput().line("\(keys), and the views are folded again")
         }
     }

@@ -75,7 +75,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let whose = node == nil ? "packet" : "node"
             if node == nil { tellOfBaselines(dropped) }
             guard count > 0 || forgotten != nil else { return output.line("nothing to erase") }
-            var what = "\(count) \(count == 1 ? "event" : "events")"
+            var what = count.counted("event")
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
             if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.declined, "nothing was erased") }
@@ -89,7 +89,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             try await ledger.catchUp(title: "rebuilding the views")
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
-            output.line("\(report.erased) \(report.erased == 1 ? "event" : "events") erased\(source)")
+            output.line("\(report.erased.counted("event")) erased\(source)")
             if let salt {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
                 output.line("the first word is the salt: keep it to prove what the request was")

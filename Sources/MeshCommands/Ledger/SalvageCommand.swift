@@ -77,18 +77,23 @@ struct SalvageCommand: AsyncParsableCommand {
         }
         if report.lostOrigins > 0 {
             StandardOutput.error(
-                "the salts of \(report.lostOrigins) copied events are lost: they count as the new ledger's own, and importing or merging them again adds them again"
+                "the salts of \(report.lostOrigins.counted("copied event")) are lost: these count as the new ledger's own, and importing or merging them again adds them again"
             )
         }
         if report.disputed > 0 {
             StandardOutput.error(
-                "\(report.disputed) events are there in several forms; those in use, else the latest, were taken")
+                "\(report.disputed.counted("event is", "events are")) there in several forms; the form in use was taken, else the latest"
+            )
         }
         if report.unfinished > 0 {
-            StandardOutput.error("\(report.unfinished) records of a write that never ended were left out")
+            StandardOutput.error(
+                "\(report.unfinished.counted("record of a write that never ended was", "records of a write that never ended were")) left out"
+            )
         }
         if report.dropped > 0 { output.line("events 1 to \(report.dropped) were dropped by retention") }
-        output.line("\(report.saved) events with \(report.payloadBytes) bytes can be saved, \(report.missing) are lost")
+        output.line(
+            "\(report.saved.counted("event")) with \(report.payloadBytes.counted("byte")) can be saved, \(report.missing.counted("is", "are")) lost"
+        )
     }
 
     static func name(_ range: ClosedRange<EventSequence>) -> String {

@@ -37,13 +37,16 @@ struct StatsSummary {
         }
         add("events", events)
         let through = text("dropped_through_arrival", zone) ?? ""
-        add("dropped", number("dropped_events").map { "\($0.grouped) events by retention, up to \(through)" })
+        add("dropped", number("dropped_events").map { "\($0.counted("event")) by retention, up to \(through)" })
         let rows = views.filter { !["packets", "archived"].contains($0.name) }.compactMap { view in
-            view.rows[view.name].flatMap { $0 == 0 ? nil : "\(UInt64($0).grouped) \(view.name)" }
+            view.rows[view.name].flatMap { count in
+                let one = view.name.hasSuffix("s") ? String(view.name.dropLast()) : view.name
+                return count == 0 ? nil : count.counted(one, view.name)
+            }
         }
         add("rows", rows.joined(separator: ", "))
         let sealed = number("sealed_events") ?? 0
-        let seal = sealed > 0 ? ", \(sealed.grouped) events of it sealed" : ""
+        let seal = sealed > 0 ? ", \(sealed.counted("event")) of it sealed" : ""
         add("size", "log \(Self.size(number("log_bytes")))\(seal); views \(Self.size(number("views_bytes")))")
         add("limit", number("size_limit_bytes").map { Self.size($0) } ?? text("size_limit_damaged", zone))
         let policy = [text("retention_older_than", zone), number("retention_larger_than_bytes").map { Self.size($0) }]
@@ -73,8 +76,8 @@ struct StatsSummary {
     private var growth: String? {
         guard let log = number("log_bytes_a_day"), let views = number("views_bytes_a_day") else { return nil }
         var text = "\(Self.size(log + views)) a day"
-        if let days = number("disk_full_in_days") { text += ", the disk is full in \(days.grouped) days" }
-        if let days = number("limit_reached_in_days") { text += ", the limit is reached in \(days.grouped) days" }
+        if let days = number("disk_full_in_days") { text += ", the disk is full in \(days.counted("day"))" }
+        if let days = number("limit_reached_in_days") { text += ", the limit is reached in \(days.counted("day"))" }
         return text
     }
 
@@ -91,13 +94,13 @@ struct StatsSummary {
         // A view that had nothing to store keeps an old checkpoint, though it has folded all.
         let folded = number("views_folded_through") ?? 0
         let lag = views.map { head - min(head, max($0.checkpoint, folded)) }.max() ?? 0
-        return lag == 0 ? "up to date" : "lack the last \(lag.grouped) events"
+        return lag == 0 ? "up to date" : lag == 1 ? "lack the last event" : "lack the last \(lag.counted("event"))"
     }
 
     /// `5.0 MB`.
     static func size(_ bytes: UInt64?) -> String {
         guard let bytes else { return "?" }
-        guard bytes >= 1_000 else { return "\(bytes) bytes" }
+        guard bytes >= 1_000 else { return bytes.counted("byte") }
         var (value, unit) = (Double(bytes) / 1_000, 0)
         let units = ["kB", "MB", "GB", "TB", "PB"]
         while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1_000, unit + 1) }

@@ -11,7 +11,7 @@ struct EventList: LiveList {
         discussion: """
             Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), receiver (its clock),
             arrival (it was live), or import if there is no other; such events are in no window of --since and --until. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
-            order of the log. A table shows 50 unless --limit says otherwise. The column content, shown with --follow and by --columns, is what a packet contains;
+            order of the log. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all. The column content, shown with --follow and by --columns, is what a packet contains;
             snr, rssi and hops_away, for --columns, --where and the counts, are how it was received.
 
               meshledger events --limit 10
@@ -51,10 +51,22 @@ struct EventList: LiveList {
 
     func write(_ request: ListRequest) throws {
         let request = request.withUsualLimit
+        var hasLeftOut = false
         try request.writeWhileWanted(
-            columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) }
-        ) {
-            try find($0, in: request.ledger, withContent: request.options.mentions("content"), $1)
+            columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) },
+            leftOut: { try leftOut(request, isSeen: hasLeftOut, $0) }
+        ) { query, body in
+            try find(
+                query, in: request.ledger, withContent: request.options.mentions("content"), leftOut: { hasLeftOut = true }, body)
+        }
+    }
+
+    private func leftOut(_ request: ListRequest, isSeen: Bool, _ tests: RowTests<EventRow>) throws -> LeftOutRows? {
+        guard by == .heard else { return nil }
+        let (ledger, query) = (request.ledger, EventOrder(by: .arrival, try selection.selection(in: request.ledger)))
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        return try LeftOutRows.counted("event", isSeen: isSeen) { take in
+            try EventReading(ledger).visit(query) { take($0.isTimeOfImport && isChosen($0, number) && tests.hold($0)) }
         }
     }
 
@@ -80,7 +92,7 @@ struct EventList: LiveList {
     }
 
     private func find(
-        _ query: RowQuery, in ledger: Ledger, withContent: Bool = false, _ body: (EventRow) -> Bool
+        _ query: RowQuery, in ledger: Ledger, withContent: Bool = false, leftOut: () -> Void = {}, _ body: (EventRow) -> Bool
     ) throws {
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
@@ -93,7 +105,11 @@ struct EventList: LiveList {
         var (skips, left) = (query.offset, query.limit)
         guard left > 0 else { return }
         try reading.visit(order) { row in
-            guard isChosen(row, number), !needsTime || !row.isTimeOfImport else { return true }
+            guard isChosen(row, number) else { return true }
+            guard !needsTime || !row.isTimeOfImport else {
+                leftOut()
+                return true
+            }
             if skips > 0 {
                 skips -= 1
                 return true

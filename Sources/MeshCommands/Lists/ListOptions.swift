@@ -68,8 +68,6 @@ struct ListOptions: ParsableArguments {
 struct ListRequest {
     let ledger: Ledger
     var options: ListOptions
-    /// Whether the limit is the default.
-    var hasUsualLimit = false
     /// Those that it is asked about.
     var nodes: [NodeArgument] = []
 
@@ -77,12 +75,19 @@ struct ListRequest {
     var isTable: Bool { options.output.format == .table }
 
     /// Prints the rows that a finder visits: those that the options choose, in their order, of their page; or counts them.
+    /// - Parameter leftOut: what is in no window; nil to count the rows.
     func write<Row>(
-        _ columns: [Column<Row>], emptyNote: String, _ visit: (RowQuery, (Row) -> Void) throws -> Void
+        _ columns: [Column<Row>], emptyNote: String, leftOut: ((RowTests<Row>) throws -> LeftOutRows?)? = nil,
+        _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
         let isOfImport = columns.time()?.isOfImport
         try writeWhileWanted(
-            columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, without: isOfImport, visit) }
+            columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, without: isOfImport, visit) },
+            leftOut: { tests in
+                if let leftOut { return try leftOut(tests) }
+                guard let isOfImport else { return nil }
+                return try LeftOutRows.counted(query, visit) { isOfImport($0) && tests.hold($0) }
+            }
         ) { query, body in
             try withoutActuallyEscaping(body) { body in try query.visitKnown(isOfImport, visit) { _ = body($0) } }
         }
@@ -107,13 +112,16 @@ struct ListRequest {
     ///   - time: the column that has the time of a row, by which counts take hours and days; nil to find it by its name.
     ///   - total: how many rows there are on all pages, where that is known at once; else nil.
     ///   - counted: rows that stand for many, by the names of the columns that are asked for, where these are known without reading each row; else nil.
+    ///   - leftOut: what is in no window of times, of the rows that pass the tests.
     func writeWhileWanted<Row>(
         _ columns: [Column<Row>], emptyNote: String, time: String? = nil,
         counted: (Set<String>) throws -> [(row: Row, count: UInt64)]? = { _ in nil },
-        total: () throws -> UInt64? = { nil },
+        total: () throws -> UInt64? = { nil }, leftOut: (RowTests<Row>) throws -> LeftOutRows? = { _ in nil },
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
         let tests = try RowTests(options.conditions, columns, in: ledger)
+        // Also before an error that nothing was found.
+        defer { if query.hasTimes, tests.fault == nil { try? leftOut(tests)?.tell() } }  // it is only a note
         guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, visit) }
         let groups = try RowGroups(options.groups, columns, time: time, zone: options.output.zone)
         let chart = try GroupChart(options.groups, options.output)
@@ -155,7 +163,7 @@ struct ListRequest {
         let sort = try options.sort.map { try columns.named($0) }
         if sort == nil, options.conditions.isEmpty { writer.printBehind() }
         defer { writer.flush() }  // also what comes before an error
-        let tellsMore = isTable && options.page.limit != nil && (hasUsualLimit || writer.isOnTerminal)
+        let tellsMore = isTable && options.page.limit != nil && writer.isOnTerminal
         var page = RowPage(options.choosesRows ? options.page : nil, limit: options.page.limit, countsMore: tellsMore)
         guard page.left > 0, options.page.limit != 0 else { return writer.finish(emptyNote: "--limit 0 shows no rows") }
         func take(_ row: Row) -> Bool {
@@ -229,7 +237,7 @@ extension RowQuery {
     var hasTimes: Bool { since != nil || until != nil }
 
     /// Visits the rows of a page without those of which only the time of the import is known.
-    fileprivate func visitKnown<Row>(
+    func visitKnown<Row>(
         _ isOfImport: ((Row) -> Bool)?, _ visit: (RowQuery, (Row) -> Void) throws -> Void, _ body: @escaping (Row) -> Void
     ) throws {
         guard hasTimes, let isOfImport else { return try visit(self, body) }

@@ -161,9 +161,8 @@ struct GatewayList: RowList {
     static let about = ListDescription(
         name: "gateways", abstract: "What each gateway heard and passed on, the most recently heard first.",
         discussion: """
-            With --nodes, --by or --of, which gateway passed on what of which node. --since and --until choose gateways, or pairs, by when they last heard
-            something; what they count is of all times. Only --alone, and `packets --count-by gateway`, count within these times. With --alone, how many packets each passed on that no other gateway
-            did, and from how many nodes; times are those of the packets.
+            With --nodes, --by or --of, which gateway passed on what of which node. With --alone, how many packets each passed on that no other gateway
+            did, and from how many nodes. With --since or --until, all counts are of the packets that were first heard within these times.
 
               meshledger gateways --since '1d ago'
               meshledger gateways --alone --since 7d
@@ -185,22 +184,31 @@ struct GatewayList: RowList {
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (GatewayRow) -> Void) throws {
-        try ledger.gateways(query).forEach(body)
+        try ledger.countedGateways(query).forEach(body)
+    }
+
+    private func leftOut(_ request: ListRequest) throws -> LeftOutRows? {
+        try request.leftOutPackets(advice: "without --since and --until, all are counted")
     }
 
     func write(_ request: ListRequest) throws {
         let ledger = request.ledger
         if alone {
-            return try request.write(GatewayShare.columns(in: ledger), emptyNote: emptyNote) { query, body in
+            let columns = try GatewayShare.columns(in: ledger)
+            return try request.write(columns, emptyNote: emptyNote, leftOut: { _ in try leftOut(request) }) {
+                query, body in
                 try GatewayShare.all(query, in: ledger).dropFirst(query.offset).prefix(query.limit).forEach(body)
             }
         }
         guard nodes || by != nil || of != nil else {
-            return try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: ledger, $1) }
+            return try request.write(columns(request), emptyNote: emptyNote, leftOut: { _ in try leftOut(request) }) {
+                try visit($0, in: ledger, $1)
+            }
         }
+        let (columns, note) = (try ledger.columns(GatewayNodeRow.self), "no gateway heard a node")
         let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
-        try request.write(ledger.columns(GatewayNodeRow.self), emptyNote: "no gateway heard a node") { query, body in
-            try ledger.gatewayNodes(by: gateway, of: node, query).forEach(body)
+        try request.write(columns, emptyNote: note, leftOut: { _ in try leftOut(request) }) {
+            try ledger.countedGatewayNodes(by: gateway, of: node, $0).forEach($1)
         }
     }
 }
@@ -356,7 +364,8 @@ struct ChannelList: RowList {
     static let about = ListDescription(
         name: "channels", abstract: "The traffic of each channel, readable or not.",
         discussion: """
-            What no known key opens is listed by the hash on the wire; `meshledger keys add` gives a key.
+            What no known key opens is listed by the hash on the wire; `meshledger keys add` gives a key. --since and --until choose channels by when they
+            were last heard, and leave their counts as they are: `packets --since 1d --count-by channel` counts within these times.
 
               meshledger channels
               meshledger channels --where readable=false --sort packets --reverse

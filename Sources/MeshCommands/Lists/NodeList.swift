@@ -1,6 +1,8 @@
 import ArgumentParser
+import Foundation
 import MeshLedger
 import Meshtastic
+import ViewQuery
 
 struct NodeList: RowList {
     static let about = ListDescription(
@@ -52,6 +54,15 @@ struct NodeList: RowList {
     }
 
     func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] { try ReportedNode.columns(in: request.ledger) }
+
+    func write(_ request: ListRequest) throws {
+        // Without such nodes, the reports of the others are not looked up again to count them.
+        let imported = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.isTimeOfImport })
+        let isSome = try request.query.hasTimes && request.ledger.fetchCount(imported) > 0
+        try request.write(columns(request), emptyNote: emptyNote, leftOut: isSome ? nil : { _ in nil }) {
+            try visit($0, in: request.ledger, $1)
+        }
+    }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReportedNode) -> Void) throws {
         let number = try node?.number(in: ledger)

@@ -10,7 +10,7 @@ struct PacketList: LiveList {
         discussion: """
             Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
             receiver heard it. time_source names the clock: recorded (its file), receiver (its clock), arrival (it was live), or import if there
-            is no other; such packets are in no window of --since and --until. With --by arrival, packets are selected and sorted by their arrival in the ledger. A table shows 50 unless --limit says otherwise.
+            is no other; such packets are in no window of --since and --until. With --by arrival, packets are selected and sorted by their arrival in the ledger. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all.
             With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
             The columns snr, rssi and hops_away, for --columns, --where and the counts, are those of the reception with the best signal.
 
@@ -56,6 +56,7 @@ struct PacketList: LiveList {
         let request = request.withUsualLimit
         let times = request.options.times
         let isOfAll = times.since == nil && times.until == nil
+        var hasLeftOut = false
         try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") { names in
             guard isOfAll, try selection.selection(in: request.ledger) == nil, names.isSubset(of: ["from", "port", "channel"])
             else {
@@ -64,8 +65,13 @@ struct PacketList: LiveList {
             return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
         } total: {
             isOfAll ? try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20)) : nil
-        } _: {
-            try find($0, in: request.ledger, $1)
+        } leftOut: { tests in
+            guard by == .heard else { return nil }
+            return try request.leftOutPackets(selection.selection(in: request.ledger), isSeen: hasLeftOut) {
+                tests.hold(LivePacket(packet: $0))
+            }
+        } _: { query, body in
+            try find(query, in: request.ledger, leftOut: { hasLeftOut = true }, body)
         }
     }
 
@@ -76,14 +82,19 @@ struct PacketList: LiveList {
         }
     }
 
-    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Bool) throws {
+    private func find(
+        _ query: RowQuery, in ledger: Ledger, leftOut: () -> Void = {}, _ body: (LivePacket) -> Bool
+    ) throws {
         var (skips, left) = (query.offset, query.limit)
         guard left > 0 else { return }
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
         let needsTime = by == .heard && query.hasTimes
         try ledger.forEachPacket(order) { row in
-            guard !needsTime || !row.isTimeOfImport else { return true }
+            guard !needsTime || !row.isTimeOfImport else {
+                leftOut()
+                return true
+            }
             if skips > 0 {
                 skips -= 1
                 return true
@@ -95,12 +106,11 @@ struct PacketList: LiveList {
 }
 
 extension ListRequest {
-    /// A table of what may have millions of rows shows 50, unless --limit says otherwise.
+    /// On a terminal, a table of what may have millions of rows shows 50, unless --limit says otherwise.
     var withUsualLimit: ListRequest {
         var request = self
-        if isTable, options.page.limit == nil, !options.groups.isGiven {
+        if options.output.isTableOnTerminal, options.page.limit == nil, !options.groups.isGiven {
             request.options.page.limit = 50
-            request.hasUsualLimit = true
         }
         return request
     }

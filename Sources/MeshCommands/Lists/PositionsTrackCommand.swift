@@ -32,7 +32,7 @@ struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
             var last: PositionRow?
             let number = try node.number(in: ledger)
             let receptions = heardBy ? try Self.receptions(of: number, in: ledger) : [:]
-            for row in try ledger.positions(of: number, query) {
+            try query.visitKnown({ $0.timeSource == .import }, { try ledger.positions(of: number, $0).forEach($1) }) { row in
                 var step = TrackStep(row, after: last)
                 step.receptions = receptions[row.sequence] ?? []
                 writer.write(step)

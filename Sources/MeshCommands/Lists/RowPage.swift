@@ -53,20 +53,24 @@ struct RowPage {
 }
 
 extension BinaryInteger {
-    /// `1 packet`, `1,204 packets`.
-    func counted(_ noun: String) -> String { "\(UInt64(clamping: self).grouped) \(noun)\(self == 1 ? "" : "s")" }
+    /// `1 packet`, `1,204 packets`; with another form for many, `1 packet is`, `1,204 packets are`.
+    func counted(_ one: String, _ many: String? = nil) -> String {
+        "\(grouped) \(self == 1 ? one : many ?? one + "s")"
+    }
 }
 
-extension UInt64 {
+extension BinaryInteger {
     /// With commas between groups of three digits.
     var grouped: String {
         var text = ""
-        for (index, digit) in String(self).reversed().enumerated() {
+        for (index, digit) in String(UInt64(clamping: self)).reversed().enumerated() {
             if index > 0, index % 3 == 0 { text.append(",") }
             text.append(digit)
         }
         return String(text.reversed())
     }
+}
 
+extension UInt64 {
     fileprivate func grouped(below distance: UInt64) -> String { (self > distance ? self - distance : self).grouped }
 }

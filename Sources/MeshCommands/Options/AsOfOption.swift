@@ -21,10 +21,26 @@ struct PointInTimeArgument: Equatable {
 
     private let written: Written
 
-    var moment: PointInTime {
+    private var moment: PointInTime {
         switch written {
         case .sequence(let sequence): .sequence(sequence)
         case .time(let time): .time(time.time)
+        }
+    }
+
+    /// The ledger as of then; a line says what was used and, of a number that looks like a year, how to write that.
+    func opened(in ledger: Ledger) throws -> Ledger {
+        var advice = ""
+        if case .sequence(let sequence) = written, (2_000...2_100).contains(sequence) {
+            advice = "for the year \(sequence), write \(sequence)-01-01"
+        }
+        do {
+            let then = try ledger.asOf(moment)
+            StandardOutput.error("as of \(moment.text(in: then))\(advice.isEmpty ? "" : "; \(advice)")")
+            return then
+        } catch {
+            if !advice.isEmpty { StandardOutput.error(advice) }
+            throw error
         }
     }
 
@@ -54,8 +70,7 @@ struct PointInTimeArgument: Equatable {
 }
 
 extension PointInTime {
-    /// Its text for people.
-    func text(in then: Ledger) -> String {
+    fileprivate func text(in then: Ledger) -> String {
         let event = then.asOfSequence?.rawValue ?? 0
         switch self {
         case .sequence:
@@ -80,10 +95,9 @@ extension LedgerOption {
     }
 
     private func readingAtOnce(_ past: AsOfOption, _ body: (Ledger) async throws -> Void) async throws {
-        guard let moment = past.asOf?.moment else { return try await reading(body) }
+        guard let written = past.asOf else { return try await reading(body) }
         try await using(openForReading(keepsPast: true)) { ledger in
-            let then = try ledger.asOf(moment)
-            StandardOutput.error("as of \(moment.text(in: then))")
+            let then = try written.opened(in: ledger)
             do {
                 try await body(then)
             } catch {

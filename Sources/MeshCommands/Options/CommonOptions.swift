@@ -19,9 +19,10 @@ struct OutputOptions: ParsableArguments {
 
     /// The zone of printed times: local in a table on a terminal, otherwise UTC.
     var zone: TableZone {
-        guard format == .table, !utc else { return .utc }
-        return output == nil && isatty(1) == 1 ? .local : .utc
+        !utc && isTableOnTerminal ? .local : .utc
     }
+
+    var isTableOnTerminal: Bool { format == .table && output == nil && isatty(1) == 1 }
 
     /// Where to print anything that is not a table.
     /// - Parameter isLive: whether a file is written in place, since others read it meanwhile.

@@ -139,7 +139,7 @@ final class RowWriter<Row> {
         }
         if format == .table {
             if let layout, layout.hiddenCount > 0 {
-                let columns = layout.hiddenCount == 1 ? "1 more column does" : "\(layout.hiddenCount) more columns do"
+                let columns = layout.hiddenCount.counted("more column does", "more columns do")
                 note("(\(columns) not fit: --wide)")
             }
             if let more, count > 0 { note("(\(more))") }
@@ -240,11 +240,16 @@ final class RowWriter<Row> {
         let headings = zip(shownColumns, offsets).map { $1.isEmpty ? $0.heading : "\($0.heading) \($1)" }
         let layout = TableLayout(
             headings: headings, rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
-            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isMain: shownColumns.map(\.isMain),
+            isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isMain: isMain,
             pairs: pairs, width: width)
         let heading = layout.line(headings)
         output.line(output.hasColour ? "\u{1b}[1m\(heading)\u{1b}[0m" : heading)
         self.layout = layout
+    }
+
+    /// The first column says what a row is about, unless it is a sequence: that is for other commands.
+    private var isMain: [Bool] {
+        shownColumns.enumerated().map { $1.isMain || $0 == 0 && !$1.name.hasSuffix("sequence") }
     }
 
     /// A latitude and its longitude: neither tells anything without the other.

@@ -47,13 +47,16 @@ struct ShownColumn<Row>: ExpressibleByStringLiteral {
     }
 
     /// The time of a row.
-    static func time(of source: @escaping (Row) -> TimeSource) -> ShownColumn { heard("time") { source($0) == .import } }
+    static func time(of source: @escaping (Row) -> TimeSource) -> ShownColumn {
+        heard("time", isMain: true) { source($0) == .import }
+    }
 
     /// When something was heard.
     static func heard(
-        _ name: String, heading: String? = nil, isDetail: Bool = false, isOfImport: @escaping (Row) -> Bool
+        _ name: String, heading: String? = nil, isDetail: Bool = false, isMain: Bool = false,
+        isOfImport: @escaping (Row) -> Bool
     ) -> ShownColumn {
-        var column = ShownColumn(name, heading: heading, isDetail: isDetail)
+        var column = ShownColumn(name, heading: heading, isDetail: isDetail, isMain: isMain)
         column.isOfImport = isOfImport
         return column
     }

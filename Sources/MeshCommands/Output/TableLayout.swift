@@ -1,7 +1,7 @@
 /// The widths of a table's columns, in columns of the terminal.
 ///
-/// Where the output has a width, texts are wrapped to make room, minor columns are left out, then names are truncated, widest first; columns that still do not
-/// fit are left out from the right, but no text. Without a width nothing is ever wrapped or truncated.
+/// Where the output has a width, texts are wrapped to make room, minor columns are left out, then names are truncated, widest first. Columns that still do
+/// not fit are left out from the right, but no text; then the widest main ones. Without a width nothing is ever wrapped or truncated.
 struct TableLayout {
     private static let shortestCut = 8
     private static let shortestText = 24
@@ -22,8 +22,8 @@ struct TableLayout {
 
     /// - Parameters:
     ///   - isText: the columns that are wrapped; nil for none.
-    ///   - isMinor: the columns that are left out before anything is truncated; nil for none.
-    ///   - isMain: the columns that are left out last; nil for none.
+    ///   - isMinor: the columns that are left out before anything is truncated; of texts, those that are left out like others. Nil for none.
+    ///   - isMain: the columns that are left out last; nil for the first one.
     ///   - pairs: columns that are left out together.
     init(
         headings: [String], rows: [[String]], isNumeric: [Bool], canCut: [Bool], isText: [Bool]? = nil, isMinor: [Bool]? = nil,
@@ -33,7 +33,7 @@ struct TableLayout {
         self.canCut = canCut
         self.isText = isText ?? headings.map { _ in false }
         self.isMinor = isMinor ?? headings.map { _ in false }
-        self.isMain = isMain ?? headings.map { _ in false }
+        self.isMain = isMain ?? headings.indices.map { $0 == 0 }
         self.pairs = pairs
         isBounded = width != nil
         widths = headings.map(DisplayWidth.of)
@@ -47,14 +47,16 @@ struct TableLayout {
     private mutating func fit(_ width: Int) {
         let (isText, canCut) = (isText, canCut)
         while total > width, narrow(where: { isText[$0] && $1 > max(Self.shortestText, width / 3) }) {}
-        while total > width, let minor = shown.last(where: { isMinor[$0] && !isMain[$0] }) { hide(minor) }
+        while total > width, let minor = shown.last(where: { isMinor[$0] && !isMain[$0] && !isText[$0] }) { hide(minor) }
         while total > width, narrow(where: { canCut[$0] && !isText[$0] && $1 > Self.shortestCut }) {}
         while total > width, narrow(where: { isText[$0] && $1 > Self.shortestText }) {}
         while total > width, shown.count > 1 {
             if narrow(where: { isText[$0] && $1 > Self.shortestCut * 2 }) { continue }
-            let others = shown.dropFirst().filter { !isText[$0] }
-            if let last = others.last(where: { !isMain[$0] }) ?? others.last {
+            let mains = shown.filter { !isText[$0] }
+            if let last = shown.last(where: { !isMain[$0] && (!isText[$0] || isMinor[$0]) }) {
                 hide(last)
+            } else if mains.count > 1, let widest = mains.reversed().max(by: { widths[$0] < widths[$1] }) {
+                hide(widest)
             } else if !narrow(where: { isText[$0] && $1 > Self.shortestCut }), let last = shown.last {
                 hide(last)
             }

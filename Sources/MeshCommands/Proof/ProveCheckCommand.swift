@@ -35,10 +35,10 @@ struct ProveCheckCommand: ParsableCommand {
         defer { output.flush() }
         do throws(InclusionProof.Flaw) {
             let statement = try proof.check(verifier)
-            let what = statement.payload.map { "\($0.count) bytes" } ?? "its bytes were erased"
+            let what = statement.payload.map { $0.count.counted("byte") } ?? "its bytes were erased"
             output.line(
                 "event \(statement.sequence) (\(what), arrived \(TimeText.iso(microseconds: statement.arrivalTime.microseconds))) "
-                    + "is in \(statement.checkpoint.origin), which had \(statement.checkpoint.size) events")
+                    + "is in \(statement.checkpoint.origin), which had \(statement.checkpoint.size.counted("event"))")
             if let payload = statement.payload { output.line(Data(payload).base64EncodedString()) }
         } catch {
             throw CommandError(.verificationFailed, "\(file) proves nothing: \(Self.meaning(error))")
@@ -60,7 +60,7 @@ struct ProveCheckCommand: ParsableCommand {
         do throws(ConsistencyProof.Flaw) {
             let (old, new) = try proof.check(verifier)
             StandardOutput().line(
-                "\(new.origin) with \(new.size) events begins with the \(old.size) events of the older checkpoint: nothing of them was changed"
+                "\(new.origin) with \(new.size.counted("event")) begins with the \(old.size.counted("event")) of the older checkpoint: nothing of them was changed"
             )
         } catch {
             let reason =

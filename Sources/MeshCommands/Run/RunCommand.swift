@@ -78,7 +78,7 @@ struct RunCommand: AsyncParsableCommand {
         try await ServiceGroup(configuration: group).run()
         bar.end()
         let stored = sources.statuses.reduce(0) { $0 + $1.storedCount }
-        logger.info("stopped: \(stored) events stored, views flushed")
+        logger.info("stopped: \(stored.counted("event")) stored, views flushed")
     }
 }
 

@@ -126,7 +126,7 @@ struct RunConfig: Equatable {
     }
 
     /// `3 sources`.
-    var sourcesText: String { sources.count == 1 ? "1 source" : "\(sources.count) sources" }
+    var sourcesText: String { sources.count.counted("source") }
 
     /// Whether a running process can apply the whole difference, which is so for sources and retention.
     func differsInSourcesOnly(from other: RunConfig) -> Bool {

@@ -108,7 +108,9 @@ struct BackupService: Service {
             let work = Task.detached {
                 do {
                     let report = try log.backup(to: folder) { _ in !isStopped.isSet }
-                    logger.info("\(report.eventCount) events are in the backup \(folder), \(report.written) written now")
+                    logger.info(
+                        "\(report.eventCount.counted("event is", "events are")) in the backup \(folder), \(report.written.grouped) written now"
+                    )
                 } catch {
                     if !isStopped.isSet { logger.error("the backup failed: \(error)") }
                 }

@@ -19,8 +19,9 @@ struct ServiceInstallCommand: ParsableCommand {
             """)
 
     @Option(help: "The configuration.", completion: .file()) var config = "/etc/meshledger/mesh.yaml"
-    @Option(help: ArgumentHelp("Where the unit is written.", valueName: "file"), completion: .file()) var to =
-        "/etc/systemd/system/meshledger.service"
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Where the unit is written.", valueName: "file"), completion: .file())
+    var output = "/etc/systemd/system/meshledger.service"
     @Option(help: "The program that the service runs, if not this one.", completion: .file()) var program: String?
     @Flag(help: "The user meshledger exists, as the Debian package makes it; else systemd makes one while the service runs.")
     var systemUser = false
@@ -36,12 +37,12 @@ struct ServiceInstallCommand: ParsableCommand {
         let program = program ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let unit = ServiceUnit(program: program, config: config, hasSystemUser: systemUser).text
         guard !print else { return StandardOutput().write(unit) }
-        let file = try StandardOutput(file: to)
+        let file = try StandardOutput(file: output)
         file.write(unit)
         file.flush()
         try OutputFiles.keepAll()
         StandardOutput().line(
-            "\(DisplayWidth.safe(to)) is written; `systemctl daemon-reload && systemctl enable --now meshledger` starts it")
+            "\(DisplayWidth.safe(output)) is written; `systemctl daemon-reload && systemctl enable --now meshledger` starts it")
     }
 }
 

@@ -19,6 +19,6 @@ struct CompactCommand: AsyncParsableCommand {
         let done = try await WaitingLine.during("compacting") {
             try await ledger.advising { try await LedgerWriter.compact(at: ledger.path) }
         }
-        StandardOutput().line("the log's file had \(done.sizeBefore) bytes and has \(done.sizeAfter) now")
+        StandardOutput().line("the log's file had \(done.sizeBefore.counted("byte")) and has \(done.sizeAfter.grouped) now")
     }
 }

@@ -31,11 +31,11 @@ struct LimitCommand: AsyncParsableCommand {
         if let size { try SizeLimit(bytes: size.bytes).save(in: ledger.path) }
         let limit = try SizeLimit.load(from: ledger.path).bytes
         guard let limit else { return StandardOutput().line("no size limit: only the disk limits the ledger") }
-        StandardOutput().line("log and views may take \(limit) \(limit == 1 ? "byte" : "bytes")")
+        StandardOutput().line("log and views may take \(limit.counted("byte"))")
         let sizes = LedgerFiles.sizes(ledger.path)
         if sizes.log + sizes.views >= UInt64(limit) {
             StandardOutput().line(
-                "they take \(sizes.log + sizes.views) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
+                "they take \((sizes.log + sizes.views).grouped) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
             )
         }
     }

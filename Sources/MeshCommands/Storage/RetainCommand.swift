@@ -78,7 +78,7 @@ struct RetainCommand: AsyncParsableCommand {
                 bar.show(fraction: progress.fraction, done: progress.position - progress.start, unit: "events")
             }
             bar.end()
-            StandardOutput().line("dropped \(done.count) events; the first that is kept is \(done.first)")
+            StandardOutput().line("dropped \(done.count.counted("event")); the first that is kept is \(done.first)")
         }
     }
 
@@ -101,13 +101,13 @@ struct RetainCommand: AsyncParsableCommand {
             let (size, count) = (try ledger.log.size(), ledger.log.head.rawValue + 1 - ledger.log.first.rawValue)
             let reason =
                 count < 256
-                ? "events go in multiples of 256, and there are \(count)" : "its 256 oldest events are within the limit"
-            return output.line("nothing to drop: the log takes \(size) bytes; \(reason)")
+                ? "events go in multiples of 256, and the log has \(count.grouped)" : "its 256 oldest events are within the limit"
+            return output.line("nothing to drop: the log takes \(size.counted("byte")); \(reason)")
         }
         let times = [plan.firstArrival, plan.lastArrival].map { TimeText.iso($0.seconds) }
         let (first, verb) = (ledger.log.first, dryRun ? "would go" : "go")
         output.line("events \(first) to \(plan.last) \(verb), \(plan.count) that arrived from \(times[0]) to \(times[1])")
-        output.line("they take about \(plan.bytes) of the \(plan.logBytes) bytes of the log's rows")
+        output.line("they take about \(plan.bytes.grouped) of the \(plan.logBytes.counted("byte")) of the log's rows")
         let views = try await ledger.views().map(\.name).joined(separator: ", ")
         output.line("what \(views) had made of them stays, as baselines after event \(plan.last)")
     }
@@ -151,7 +151,7 @@ struct RetainCommand: AsyncParsableCommand {
     static func text(_ policy: RetentionPolicy) -> String {
         var limits: [String] = []
         if let seconds = policy.longestSeconds { limits.append("what is older than \(DurationArgument(seconds: seconds).text)") }
-        if let bytes = policy.largestBytes { limits.append("the oldest of what takes more than \(bytes) bytes") }
+        if let bytes = policy.largestBytes { limits.append("the oldest of what takes more than \(bytes.counted("byte"))") }
         guard !limits.isEmpty else { return "no retention policy: all events are kept" }
         return "whatever writes to the ledger drops " + limits.joined(separator: ", and ")
     }

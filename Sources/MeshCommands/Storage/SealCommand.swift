@@ -32,9 +32,13 @@ struct SealCommand: AsyncParsableCommand {
     /// Retention may have dropped events in the meantime, including sealed ones, so there may be fewer than before.
     static func report(_ before: SealingStatistics, _ after: SealingStatistics) -> [String] {
         let count = after.sealedEvents > before.sealedEvents ? after.sealedEvents - before.sealedEvents : 0
-        let line = "\(count) events sealed; \(after.sealedEvents) are sealed now, \(after.hotEvents) are not"
+        let (sealed, hot) = (after.sealedEvents.counted("is", "are"), after.hotEvents.counted("is", "are"))
+        let line = "\(count.counted("event")) sealed; \(sealed) sealed now, \(hot) not"
         let (freed, taken) = (before.hotBytes - after.hotBytes, after.sealedBytes - before.sealedBytes)
         guard count > 0, freed >= 0, taken >= 0 else { return [line] }
-        return [line, "they took \(freed) bytes and take \(taken) now; \(max(0, freed - taken)) bytes are free for new events"]
+        return [
+            line,
+            "they took \(freed.counted("byte")) and take \(taken.grouped) now; \(max(0, freed - taken).counted("byte is", "bytes are")) free for new events",
+        ]
     }
 }

@@ -207,11 +207,15 @@ extension VerifyCommand {
         await log.close()
         for problem in result.problems { StandardOutput.error(problem.description) }
         let output = StandardOutput()
-        output.line("\(result.eventsChecked) events with \(result.payloadBytes) bytes checked, \(result.problemCount) damaged")
+        output.line(
+            "\(result.eventsChecked.counted("event")) with \(result.payloadBytes.counted("byte")) checked, \(result.problemCount.grouped) damaged"
+        )
         if result.eventsDropped > 0 {
             output.line("events 1 to \(result.eventsDropped) were dropped by retention; their hashes were checked")
         }
-        if let old, result.isIntact { output.line("today's log extends the checkpoint of \(old.checkpoint.size) events") }
+        if let old, result.isIntact {
+            output.line("today's log extends the checkpoint of \(old.checkpoint.size.counted("event"))")
+        }
         if old != nil, key == nil {
             output.line(
                 "the note was checked with the key beside the log, which anyone with write access to its files can replace; --key "

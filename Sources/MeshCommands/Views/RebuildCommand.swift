@@ -52,7 +52,7 @@ struct RebuildCommand: AsyncParsableCommand {
     private static func tell(_ all: [ViewStatus], _ views: [String]) throws {
         let output = StandardOutput()
         for view in all where views.isEmpty || views.contains(view.name) {
-            output.line("\(view.name): \(view.rows[view.name] ?? 0) rows from \(view.checkpoint) events")
+            output.line("\(view.name): \((view.rows[view.name] ?? 0).counted("row")) from \(view.checkpoint.counted("event"))")
         }
     }
 

@@ -97,13 +97,14 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             }
             let problems = Ledger.changes(of: schemas, against: String(decoding: data, as: UTF8.self))
             guard problems.isEmpty else { throw CommandError(.verificationFailed, problems.joined(separator: "; ")) }
-            return StandardOutput().line("\(schemas.count) views are as they were released, or of newer versions")
+            return StandardOutput().line(
+                "\(schemas.count.counted("view is as it was", "views are as they were")) released, or of newer versions")
         }
         let refused = try await ledger.schemaPlan().filter { [.newerThanCode, .unversionedChange].contains($0.action) }
         guard refused.isEmpty else {
             throw CommandError(.verificationFailed, refused.map(\.reason).joined(separator: "; "))
         }
-        StandardOutput().line("\(schemas.count) views can be opened")
+        StandardOutput().line("\(schemas.count.counted("view")) can be opened")
     }
 }
 

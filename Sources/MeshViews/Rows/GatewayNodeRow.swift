@@ -19,7 +19,7 @@ public struct GatewayNodeRow: Sendable, Equatable {
     /// The strongest, dB; nil where no reception states it.
     public var highestSNR: Float?
 
-    init(gateway: UInt32, node: UInt32) {
+    package init(gateway: UInt32, node: UInt32) {
         self.gateway = gateway
         self.node = node
     }

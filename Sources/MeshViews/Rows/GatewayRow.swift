@@ -34,9 +34,9 @@ public struct GatewayRow: Sendable, Equatable {
     /// The numbers of the log's sources that it was received through, at most 8, in the order in which they appeared.
     public var sources: [UInt32] = []
 
-    static let mostSources = 8
+    package static let mostSources = 8
 
-    init(gateway: UInt32) { self.gateway = gateway }
+    package init(gateway: UInt32) { self.gateway = gateway }
 
     // MARK: Storage
 

@@ -251,7 +251,7 @@ extension EverydayTasks {
                 answer.expect(found, counts.mapValues(\.count), isEmpty: counts.isEmpty)
             },
             Everyday(
-                number: 20, task: "everything for analysis", line: "meshledger export all --format csv --to everything",
+                number: 20, task: "everything for analysis", line: "meshledger export all --format csv -o everything",
                 help: "export"
             ) { answer in
                 for view in ["nodes", "positions", "links", "gateways"] {
