@@ -100,7 +100,7 @@ struct RefusalTests {
         defer { kill(second.process.processIdentifier, SIGKILL) }
         #expect(try second.waits(for: "trying again"))
         // A radio is shared by the process that has the ledger's log.
-        let third = try tool.run("ingest", "tcp", "127.0.0.1:1", "--share", "1")
+        let third = try tool.run("ingest", "tcp", "127.0.0.1:1", "--share", "2")
         expectRefusal(third, 75, "process \(writer.process.processIdentifier)")
         second.process.interrupt()
         #expect(try second.wait().status == 0)

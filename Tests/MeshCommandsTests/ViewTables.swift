@@ -58,9 +58,9 @@ struct ViewTables {
             ])
         #expect(
             try table(tool, "nodehistory") == [
-                "time                  node       changes                             short  name   hardware   role    firmware  key of  told by   sequence",
-                "2025-10-09T08:53:22Z  !00000011  long_name short_name hardware       BE     Beta   RAK4631    ROUTER                    nodeInfo         2",
-                "2025-10-09T08:53:21Z  !00000011  long_name short_name hardware role  AL     Alpha  HELTEC_V3  ROUTER                    nodeInfo         1",
+                "time                  node       changes                             short  name   hardware   role    firmware  key of  known from  sequence",
+                "2025-10-09T08:53:22Z  !00000011  long_name short_name hardware       BE     Beta   RAK4631    ROUTER                    nodeInfo           2",
+                "2025-10-09T08:53:21Z  !00000011  long_name short_name hardware role  AL     Alpha  HELTEC_V3  ROUTER                    nodeInfo           1",
             ])
         #expect(
             try table(tool, "hardware") == [
