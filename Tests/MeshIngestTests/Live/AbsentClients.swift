@@ -33,6 +33,18 @@ struct AbsentClients {
         return client
     }
 
+    /// A client that has the configuration of a radio which is away since.
+    private func clientWithoutRadio(
+        _ radio: Radio, _ bench: ImportBench, lines: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> (running: RunningSource<SharedRadio>, client: StreamClient) {
+        let (running, port) = try sharing.share(radio, bench, lines: lines)
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        radio.leave()
+        try await running.until { running.source.status.state == .waiting }
+        return (running, client)
+    }
+
     private static func id(_ frame: [UInt8]?) -> Int? {
         frame.flatMap { frame in (0..<4_000).first { FakeRadio.text(UInt32($0)) == frame } }
     }
@@ -83,11 +95,7 @@ struct AbsentClients {
     @Test func `what a client sends while the radio is away is logged at the stop, and sent after a restart`() async throws {
         let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
         defer { radio.radio.stop() }
-        let (first, port) = try sharing.share(radio, bench, lines: { lines.add($0) })
-        let client = try await StreamClient.connected(to: port)
-        await client.greet(1)
-        radio.leave()
-        try await first.until { first.source.status.state == .waiting }
+        let (first, client) = try await clientWithoutRadio(radio, bench) { lines.add($0) }
         for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
         try await first.until { try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) } == 2 }
         try await first.stop()
@@ -131,11 +139,7 @@ struct AbsentClients {
     @Test func `what is too old to be sent after a restart is shown as failed, once, and its client learns of it`() async throws {
         let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
         defer { radio.radio.stop() }
-        let (first, port) = try sharing.share(radio, bench)
-        let client = try await StreamClient.connected(to: port)
-        await client.greet(1)
-        radio.leave()
-        try await first.until { first.source.status.state == .waiting }
+        let (first, client) = try await clientWithoutRadio(radio, bench)
         for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
         try await first.until { try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) } == 2 }
         try await first.stop()
@@ -162,11 +166,7 @@ struct AbsentClients {
     @Test func `what finds no room among the packets that wait for the radio is shown as failed`() async throws {
         let (bench, radio) = (try ImportBench(), try Radio(isAskedAll: true))
         defer { radio.radio.stop() }
-        let (running, port) = try sharing.share(radio, bench)
-        let client = try await StreamClient.connected(to: port)
-        await client.greet(1)
-        radio.leave()
-        try await running.until { running.source.status.state == .waiting }
+        let (running, client) = try await clientWithoutRadio(radio, bench)
         for id in 1...257 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
         #expect(await client.next() == FromRadioMessage.queueStatus(result: 5, packet: 257, free: 0))
         #expect(try await client.next() == Self.unsent(bench).last.map { Array($0.payload) })
