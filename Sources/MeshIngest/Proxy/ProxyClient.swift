@@ -20,6 +20,8 @@ final class ProxyClient: Sendable {
         /// The log's last event when it requested the configuration.
         var joined: UInt64?
         var hasAsked = false
+        /// Whether it gets nothing more, since its connection is about to be closed.
+        var isLeaving = false
         /// Whether another client has taken over its place.
         var isReplaced = false
     }
@@ -28,6 +30,8 @@ final class ProxyClient: Sendable {
     private static let eventsAtOnce: UInt64 = 256
     private static let noAdmin = "share-admin does not name its network"
     private static let notAuthorized: UInt32 = 33
+    /// A computer may acknowledge up to 40 ms late what it has received.
+    private static let (settlings, settling_ms) = (20, 10)
 
     private struct Left: Error {}
 
@@ -58,9 +62,24 @@ final class ProxyClient: Sendable {
     func replace() { state.withLock { $0.isReplaced = true } }
 
     /// Finds out what it has acknowledged.
-    func measure() async {
-        guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return }
-        state.withLock { $0.window.acknowledge(count) }
+    ///
+    /// - Returns: whether it may still acknowledge more
+    @discardableResult
+    func measure() async -> Bool {
+        guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return false }
+        return state.withLock { state in
+            state.window.acknowledge(count)
+            return state.window.isOpen
+        }
+    }
+
+    /// Sends nothing more, and waits a moment for what it has received and not yet acknowledged, so that it does not get that again.
+    private func settle() async {
+        state.withLock { $0.isLeaving = true }
+        for _ in 0..<Self.settlings {
+            guard await measure() else { return }
+            await Uncancelled.run { try? await Task.sleep(for: .milliseconds(Self.settling_ms)) }  // nobody cancels it
+        }
     }
 
     func run(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>)
@@ -74,10 +93,10 @@ final class ProxyClient: Sendable {
             do {
                 try await group.next()
             } catch {
-                await measure()
+                await settle()
                 throw error
             }
-            await measure()
+            await settle()
             group.cancelAll()
         }
     }
@@ -156,7 +175,7 @@ final class ProxyClient: Sendable {
 
     private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
         var sent: UInt64?
-        while !Task.isCancelled {
+        while !Task.isCancelled, !state.withLock({ $0.isLeaving }) {
             let level = radio.tide.level
             var buffer = ByteBuffer()
             for answer in state.withLock({ state in

@@ -88,4 +88,24 @@ struct SharingChanges {
         #expect(radio.radio.clients.all == 1)
         run.stop()
     }
+
+    @Test func `a client that has received a packet and not yet acknowledged it when its port goes does not get it again`()
+        async throws
+    {
+        let (bench, radio) = (try ImportBench(), try SharedRadioTests.Radio())
+        defer { radio.radio.stop() }
+        let (running, first) = try SharedRadioTests().share(radio, bench)
+        var client = try await StreamClient.connected(to: first)
+        #expect(await client.greet(1).last == FakeRadio.complete(1))
+        for id in 0..<20 as Range<UInt32> {
+            client.acknowledgeLate()
+            radio.say(id..<id + 1)
+            #expect(await client.next() == FakeRadio.text(id))
+            let port = try TestBroker.freePort()
+            running.source.share(ShareOptions(port: port))
+            client = try await StreamClient.connected(to: port)
+            #expect(await client.greet(id + 2).last == FakeRadio.complete(id + 2))
+        }
+        try await running.stop()
+    }
 }
