@@ -64,7 +64,7 @@ struct BatchLists {
         for _ in 0..<2_000 {
             var batch = PacketBatch()
             let name = "channel \(Int.random(in: 0..<25, using: &generator))"
-            let number = table.number(of: named(Array(name.utf8), &batch), in: batch, radio: nil)
+            let number = table.number(of: named(Array(name.utf8), &batch), in: batch, local: nil)
             #expect(numbers[name] ?? number == number && table.channels[Int(number)].name == name)
             numbers[name] = number
         }
@@ -84,7 +84,7 @@ struct BatchLists {
             for hash in [0, 1, 8, 254, 255, 256, 257, 1_000, .max] as [UInt32] {
                 var packet = packet(hasPacket: true)
                 (packet.opening, packet.channel) = (.opaque, hash)
-                let number = table.number(of: packet, in: PacketBatch(), radio: nil)
+                let number = table.number(of: packet, in: PacketBatch(), local: nil)
                 #expect(table.channels[Int(number)] == ChannelIdentity(name: "", keyFingerprint: 0, hash: min(hash, 256)))
                 numbers.insert(number)
             }
@@ -100,7 +100,7 @@ struct BatchLists {
         for key in keys { ring.add(key) }
         var table = ChannelTable(keyring: ring)
         func channel(of packet: DecodedPacket, _ batch: PacketBatch = PacketBatch()) -> ChannelIdentity {
-            let number = table.number(of: packet, in: batch, radio: nil)
+            let number = table.number(of: packet, in: batch, local: nil)
             return table.channels[Int(number)]
         }
         for index in [0, 1, 2, 2, 1, 0, 3] {

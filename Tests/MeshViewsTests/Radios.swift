@@ -62,4 +62,41 @@ struct Radios {
         #expect(try ledger.radios(isHistory: true).map(\.sequence) == [6, 5, 4, 3])
         try await ledger.close()
     }
+
+    @Test func `what a client of a shared radio sends is on the radio's channel of that index`() async throws {
+        func text(_ id: UInt32, on index: UInt64) -> [UInt8] {
+            var writer = WireWriter()
+            writer.fixed32(1, 1_001)
+            writer.fixed32(2, NodeID.broadcast)
+            writer.varint(3, index)
+            writer.message(4) { data in
+                data.varint(1, UInt64(Port.text))
+                data.string(2, "ahoy \(id)")
+            }
+            writer.fixed32(6, id)
+            return writer.bytes
+        }
+        let ledger = try await Ledger.temporary()
+        let psk = [UInt8](repeating: 0, count: 16)
+        func append(_ bytes: [UInt8], _ form: CaptureForm, _ name: String) async throws {
+            let source = try await ledger.log.source(named: name)
+            _ = try await ledger.log.append([NewEvent(bytes, encoding: PayloadEncoding(rawValue: form.rawValue), source: source)])
+        }
+        try await append(text(1, on: 0), .meshPacket, "tcp:a/client 10.0.0.5")
+        try await append(RadioFrame.channel(0, "Harbour", psk: psk), .fromRadio, "tcp:a")
+        try await append(RadioFrame.channel(0, "Other", psk: psk), .fromRadio, "tcp:b")
+        try await ledger.catchUp()
+        try await append(text(2, on: 0), .meshPacket, "tcp:a/client 10.0.0.5")
+        try await append(text(3, on: 1), .meshPacket, "tcp:a/client 10.0.0.5")
+        try await append(text(4, on: 0), .meshPacket, "tcp:a/client fe80::1/64")
+        try await append(text(5, on: 0), .meshPacket, "tcp:b/client 10.0.0.5")
+        try await append(text(6, on: 0), .meshPacket, "tcp:c/client 10.0.0.5")
+        try await append(text(7, on: 0), .meshPacket, "tcp:a")
+        try await ledger.catchUp()
+        let channels = ["index 0", "Harbour", "index 1", "Harbour", "Other", "index 0", "Harbour"]
+        #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.channel) == channels)
+        try await ledger.rebuild()
+        #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.channel) == channels)
+        try await ledger.close()
+    }
 }

@@ -184,6 +184,8 @@ class Reader:
         heard, kind = Heard(event, packet, gateway), packet.WhichOneof("payload_variant")
         if kind == "decoded":
             local = self.radio_channels.get((event.source, packet.channel))
+            if local is None and "/client " in event.source:
+                local = self.radio_channels.get((event.source.rpartition("/client ")[0], packet.channel))
             heard.channel = name or local or f"index {packet.channel}"
             heard.mark = self.keys.mark(heard.channel) if name or local else 0
             heard.data = packet.decoded if packet.decoded.portnum else None

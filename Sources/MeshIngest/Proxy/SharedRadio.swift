@@ -80,7 +80,7 @@ public final class SharedRadio: LiveSource {
     func source(of address: String) -> SourceID? { state.withLock { $0.clientSources[address] } }
     func know(_ source: SourceID, of address: String) { state.withLock { $0.clientSources[address] = source } }
     /// What the names of these sources begin with.
-    var clientPrefix: String { "\(name)/client " }
+    var clientPrefix: String { ClientSourceName.prefix(radio: name) }
     private var placesKey: String { key("share") }
     private var unsentKey: String { key("unsent") }
 

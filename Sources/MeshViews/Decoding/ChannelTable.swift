@@ -48,7 +48,7 @@ struct ChannelTable: Sendable {
         nextRecent = 0
     }
 
-    mutating func number(of packet: DecodedPacket, in batch: PacketBatch, radio: RadioChannels?) -> Int32 {
+    mutating func number(of packet: DecodedPacket, in batch: PacketBatch, local: ChannelIdentity?) -> Int32 {
         switch packet.opening {
         case .channelKey:
             if packet.flags.contains(.isUnknownChannelName) { return number(unnamed: packet, batch) }
@@ -63,7 +63,7 @@ struct ChannelTable: Sendable {
             guard packet.opening == .decoded else {
                 return number(of: ChannelIdentity(name: "hash \(packet.channel)", keyFingerprint: 0))
             }
-            if let known = radio?[packet.channel] { return number(of: known) }
+            if let local { return number(of: local) }
             return number(of: ChannelIdentity(name: "index \(packet.channel)", keyFingerprint: 0))
         }
     }

@@ -1,6 +1,7 @@
 public import EventLog
 public import Meshtastic
 public import Projections
+import ProtobufWire
 
 /// A run of decoded events: the packets with their payloads, and for each what the log knows about its event.
 public struct MeshBatch: FoldBatch {
@@ -111,6 +112,9 @@ extension MeshBatch {
 extension DecodedPacket {
     /// Its content is available, whatever may be wrong with the payload.
     var isOpen: Bool { opening.isReadable && failure?.kind != .malformedData }
+
+    /// Its channel is an index of the radio that sent or received it.
+    var needsRadio: Bool { opening == .decoded && channelID.isEmpty && flags.contains(.hasPacket) }
 }
 
 /// The member of `FromRadio` in an event, by field number.

@@ -9,7 +9,7 @@ public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
     /// Part of every view's recipe: raise it when the rules for opening packets, for their times, or for which receptions are of one packet, change.
-    package static let rules = ";opening=2;times=2;packets=2"
+    package static let rules = ";opening=2;times=2;packets=2;channels=2"
 
     private let log: EventLog
     private let keyring: Keyring
@@ -93,6 +93,10 @@ public struct MeshStage: FoldStage {
         batch.stageState.records.reserveCapacity(batch.stamps.count)
         batch.stageState.receptions.reserveCapacity(batch.stamps.count)
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
+        for index in batch.stamps.indices
+        where batch.packets.packets[index].needsRadio && !state.knowsRadio(of: batch.stamps[index].source) {
+            learnRadios(&state)
+        }
         for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.prefetchCount) {
             let range = start..<min(start + SeenPackets.prefetchCount, batch.stamps.count)
             state.seen.prefetch(at: batch.packets.packets.span, range)
@@ -108,6 +112,16 @@ public struct MeshStage: FoldStage {
     private func learnTopics(_ state: inout MeshState) {
         let sources = (try? log.sources()) ?? []  // unreadable: the packets stay without a channel's name
         for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
+    }
+
+    /// Which sources are clients of shared radios, by their names.
+    private func learnRadios(_ state: inout MeshState) {
+        let sources = (try? log.sources()) ?? []  // unreadable: the packets have the channel's index for a name
+        let ids = Dictionary(sources.map { ($0.name, $0.id) }) { first, _ in first }
+        for source in sources {
+            let radio = ClientSourceName.radio(of: source.name).flatMap { ids[$0] }
+            state.learnRadio(of: source.id, radio ?? source.id)
+        }
     }
 
     package func restore(_ stageState: StageState, into state: inout MeshState) {

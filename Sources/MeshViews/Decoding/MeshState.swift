@@ -10,6 +10,8 @@ public struct MeshState: Sendable {
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]
     private var topicChannels: [SourceID: String] = [:]
+    /// The sources of the radios whose channels the packets of a source are on.
+    private var radioSources: [SourceID: SourceID] = [:]
     private var announcedKeys = AnnouncedKeys()
     private let directMessages: DirectMessages?
 
@@ -44,8 +46,8 @@ public struct MeshState: Sendable {
         if stamp.isJSON, packet.channelID.isEmpty, let name = topicChannels[stamp.source], !name.isEmpty {
             batch.stamps[index].channel = channels.number(of: channels.identity(named: ChannelIdentity.shortened(name)))
         } else {
-            let radio = radios[stamp.source.rawValue]
-            batch.stamps[index].channel = channels.number(of: packet, in: batch.packets, radio: radio)
+            batch.stamps[index].channel = channels.number(
+                of: packet, in: batch.packets, local: packet.needsRadio ? channel(packet.channel, of: stamp.source) : nil)
         }
         guard packet.opening != .invalid, packet.from != 0, packet.from != NodeID.broadcast else { return }
         place(packet, index, in: &batch)
@@ -102,6 +104,15 @@ public struct MeshState: Sendable {
     func knowsTopic(of source: SourceID) -> Bool { topicChannels[source] != nil }
 
     mutating func learnTopic(_ source: SourceID, channel: String) { topicChannels[source] = channel }
+
+    func knowsRadio(of source: SourceID) -> Bool { radioSources[source] != nil }
+
+    /// - Parameter radio: the source itself, or of a client the source of the shared radio.
+    mutating func learnRadio(of source: SourceID, _ radio: SourceID) { radioSources[source] = radio }
+
+    private func channel(_ index: UInt32, of source: SourceID) -> ChannelIdentity? {
+        radios[source.rawValue]?[index] ?? radioSources[source].flatMap { radios[$0.rawValue]?[index] }
+    }
 
     /// A radio reports to its client which channel a local index means; the key itself is masked in the log.
     private mutating func learnChannel(_ packet: DecodedPacket, _ index: Int, in batch: inout MeshBatch) {

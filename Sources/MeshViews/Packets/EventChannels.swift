@@ -42,7 +42,7 @@ package struct ChannelNames {
             return channels.identity(named: ChannelIdentity.shortened(topic)).title
         }
         channels.trim()
-        let number = channels.number(of: packet, in: batch, radio: nil)
+        let number = channels.number(of: packet, in: batch, local: nil)
         return channels.channels[Int(number)].title
     }
 }
