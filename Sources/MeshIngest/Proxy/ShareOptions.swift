@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// Where a shared radio listens for clients, and who may use it.
 public struct ShareOptions: Sendable, Hashable {
@@ -14,7 +15,7 @@ public struct ShareOptions: Sendable, Hashable {
     var stallSeconds = 5.0
     /// How long a client may take no byte of those sent to it before it is disconnected.
     var patienceSeconds = 180.0
-    /// How old a packet may be to be given to the radio after a restart.
+    /// How old a packet may be to be given to the radio, after a restart or when the radio is back.
     var oldestUnsentSeconds = 300.0
 
     public init(port: UInt16) { self.port = port }
@@ -57,7 +58,13 @@ public struct ShareOptions: Sendable, Hashable {
     /// Whether a radio's address is where this shares one.
     package func isPlace(of address: RadioAddress) -> Bool {
         guard case .tcp(let radio, port) = address else { return false }
-        return radio == host || Self.isHere(radio) && (Self.isHere(host) || Self.everywhere.contains(host))
+        return radio == host || Self.isHere(radio) && Self.isHere(host)
+            || Self.everywhere.contains(host) && (Self.isHere(radio) || Self.addressesOfThisComputer.contains(radio))
+    }
+
+    /// Empty if they are not known: then a radio is taken for another computer.
+    static var addressesOfThisComputer: [String] {
+        ((try? System.enumerateDevices()) ?? []).compactMap { $0.address?.ipAddress }  // see above
     }
 
     /// - Throws: `IngestError` (`badRequest`) if clients of the radio would be its server

@@ -56,10 +56,8 @@ extension SharedRadio {
     func sendAgain(_ stored: [UInt8], _ key: String, oldest_s: Double) async throws -> [UInt8] {
         let events = EventNumbers.events(stored)
         var (fresh, sent, old): ([RadioOutbox.Item], [SourceID], [NewEvent]) = ([], [], [])
-        for sequence in events.map(EventSequence.init(rawValue:)) where sequence <= log.head {
-            guard let event = try log.events(in: sequence...sequence).first,
-                event.header.encoding == PayloadEncoding(.meshPacket), !event.header.isErased
-            else { continue }
+        for sequence in events {
+            guard let event = try packet(sequence) else { continue }
             let age_s = Double(Timestamp.now.microseconds - event.header.arrivalTime.microseconds) / 1_000_000
             let message = ToRadioMessage.packet(event.payload)
             guard case .packet(let packet) = ClientMessage(message, from: 0) else { continue }
@@ -67,7 +65,7 @@ extension SharedRadio {
                 old.append(Self.unsent(event.payload, packet.id, event.header.source))
                 continue
             }
-            fresh.append(.init(message: message, packet: packet.id, event: sequence.rawValue))
+            fresh.append(.init(message: message, packet: packet.id, event: sequence, since: .now - .seconds(max(age_s, 0))))
             sent.append(event.header.source)
         }
         let kept = EventNumbers.bytes(fresh.compactMap(\.event))
@@ -80,6 +78,35 @@ extension SharedRadio {
         for item in fresh { _ = outbox.put(item) }  // no client is connected yet
         if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
         return old.isEmpty ? stored : kept
+    }
+
+    /// Gives up packets that have waited too long, as for a radio that is away: nobody expects that a message is sent hours later.
+    func giveUpOld() async {
+        guard let oldest_s = unsentSeconds else { return }
+        let old = outbox.takeOld(seconds: oldest_s)
+        guard !old.isEmpty else { return }
+        do {
+            var unsent: [NewEvent] = []
+            for item in old {
+                guard let id = item.packet, let event = try item.event.flatMap(packet) else { continue }
+                unsent.append(Self.unsent(event.payload, id, event.header.source))
+            }
+            _ = try await sink.append(unsent, cursor: SourceCursor(key: unsentKey, value: EventNumbers.bytes(outbox.events)))
+            tide.rise()
+            let text = try Self.text(unsent.map(\.source), log)
+            tell(
+                "\(text) will not be sent: the radio has not accepted them in time, and they are shown as failed; send them again if need be"
+            )
+        } catch {
+            outbox.putBack(old)  // the log cannot be read or written now, which is reported elsewhere
+        }
+    }
+
+    /// A client's packet in the log; nil if it is not there any more.
+    private func packet(_ sequence: UInt64) throws -> Event? {
+        let sequence = EventSequence(rawValue: sequence)
+        guard sequence <= log.head, let event = try log.events(in: sequence...sequence).first else { return nil }
+        return event.header.encoding == PayloadEncoding(.meshPacket) && !event.header.isErased ? event : nil
     }
 
     /// Tells at the end what the radio did not get.

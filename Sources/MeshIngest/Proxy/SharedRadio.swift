@@ -74,7 +74,7 @@ public final class SharedRadio: LiveSource {
     public var clientCount: Int { state.withLock { $0.clients.count } }
     /// The number of the radio's source in the log.
     var source: SourceID? { state.withLock { $0.source } }
-    /// How old a packet may be to be sent after a restart; nil if the radio is not shared.
+    /// How old a packet may be to be sent; nil if the radio is not shared.
     var unsentSeconds: Double? { state.withLock { $0.options?.oldestUnsentSeconds } }
     /// The source in the log of what a client at this address has sent, if there is one.
     func source(of address: String) -> SourceID? { state.withLock { $0.clientSources[address] } }
@@ -82,7 +82,8 @@ public final class SharedRadio: LiveSource {
     /// What the names of these sources begin with.
     var clientPrefix: String { ClientSourceName.prefix(radio: name) }
     private var placesKey: String { key("share") }
-    private var unsentKey: String { key("unsent") }
+    /// Where the events of the packets are stored that the radio has not accepted.
+    var unsentKey: String { key("unsent") }
 
     private func key(_ kind: String) -> String { "\(kind)/\(name)".utf8.count <= 500 ? "\(kind)/\(name)" : kind }
 
@@ -129,6 +130,7 @@ public final class SharedRadio: LiveSource {
     private func save() async {
         guard source != nil else { return }
         await measureAll()
+        await giveUpOld()
         let places = state.withLock { state in
             var places = state.away
             for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }

@@ -13,6 +13,8 @@ final class RadioOutbox: Sendable {
         var packet: UInt32?
         /// The event that it is stored as, if it is a packet.
         var event: UInt64?
+        /// Since when it waits.
+        var since = ContinuousClock.now
         /// Receives the radio's answer, the FromRadio with the state of its queue.
         var answer: @Sendable ([UInt8]) -> Void = { _ in }
     }
@@ -22,6 +24,8 @@ final class RadioOutbox: Sendable {
     private struct State {
         var waiting: [Item] = []
         var isAnswered = false
+        /// Whether the first has been sent, or is about to be, on this connection.
+        var isSending = false
         /// How many packets the radio has room for.
         var free: UInt32 = FromRadioMessage.queueLength
     }
@@ -46,6 +50,22 @@ final class RadioOutbox: Sendable {
         return isTaken
     }
 
+    /// Removes the packets that have waited longer than this and are not being sent.
+    func takeOld(seconds: Double) -> [Item] {
+        state.withLock { state in
+            let rest = state.waiting[(state.isSending ? 1 : 0)...]
+            let old = rest.filter { $0.event != nil && $0.since.duration(to: .now) >= .seconds(seconds) }
+            if !old.isEmpty {
+                let events = Set(old.map(\.event))
+                state.waiting.removeAll { $0.event != nil && events.contains($0.event) }
+            }
+            return old
+        }
+    }
+
+    /// Lets packets wait again, before all others.
+    func putBack(_ items: [Item]) { state.withLock { $0.waiting.insert(contentsOf: items, at: $0.isSending ? 1 : 0) } }
+
     /// Called when the radio reports the state of its queue.
     func status(free: UInt32, packet: UInt32, frame: [UInt8]) {
         let answered: Item? = state.withLock { state in
@@ -62,11 +82,13 @@ final class RadioOutbox: Sendable {
     ///
     /// - Parameter silence_s: how long the radio has sent nothing
     func run(silence_s: () -> Double, _ send: (_ message: [UInt8]) async throws -> Void) async throws {
+        defer { state.withLock { $0.isSending = false } }
         while !Task.isCancelled {
             let level = tide.level
             let next: Item? = state.withLock { state in
-                state.isAnswered = false
-                return state.free > 0 ? state.waiting.first : nil
+                let next = state.free > 0 ? state.waiting.first : nil
+                (state.isAnswered, state.isSending) = (false, next != nil)
+                return next
             }
             guard let next else {
                 await tide.wait(past: level)

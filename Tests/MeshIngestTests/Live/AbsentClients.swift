@@ -35,9 +35,10 @@ struct AbsentClients {
 
     /// A client that has the configuration of a radio which is away since.
     private func clientWithoutRadio(
-        _ radio: Radio, _ bench: ImportBench, lines: @escaping @Sendable (String) -> Void = { _ in }
+        _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in },
+        lines: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> (running: RunningSource<SharedRadio>, client: StreamClient) {
-        let (running, port) = try sharing.share(radio, bench, lines: lines)
+        let (running, port) = try sharing.share(radio, bench, change, lines: lines)
         let client = try await StreamClient.connected(to: port)
         await client.greet(1)
         radio.leave()
@@ -95,7 +96,7 @@ struct AbsentClients {
     @Test func `what a client sends while the radio is away is logged at the stop, and sent after a restart`() async throws {
         let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
         defer { radio.radio.stop() }
-        let (first, client) = try await clientWithoutRadio(radio, bench) { lines.add($0) }
+        let (first, client) = try await clientWithoutRadio(radio, bench, lines: { lines.add($0) })
         for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
         try await first.until { try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) } == 2 }
         try await first.stop()
@@ -161,6 +162,26 @@ struct AbsentClients {
         #expect(lines.contains("2 packets (2 of client 127.0.0.1) from before the start will not be sent"))
         #expect(radio.heard.all.isEmpty)
         #expect(try await Self.states(bench).filter { $0.key > 50 } == [55: .failed, 56: .failed])
+    }
+
+    @Test func `what waits too long for a radio that is away is shown as failed, its client learns of it, and it is not sent`()
+        async throws
+    {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(), Lines())
+        defer { radio.radio.stop() }
+        let (running, client) = try await clientWithoutRadio(
+            radio, bench, { $0.oldestUnsentSeconds = 1 }, lines: { lines.add($0) })
+        for id in 55...56 as ClosedRange<UInt32> { client.send(frame: SharedRadioTests.packet(id)) }
+        let answers = await client.next(2)
+        #expect(try answers == Self.unsent(bench).map { Array($0.payload) })
+        try await running.until { lines.contains("2 packets (2 of client 127.0.0.1) will not be sent") }
+        #expect(try await Self.states(bench).filter { $0.key > 50 } == [55: .failed, 56: .failed])
+        radio.comeBack()
+        try await running.until { running.source.status.state == .live }
+        client.send(frame: SharedRadioTests.packet(57))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 57))
+        #expect(radio.heard.all == SharedRadioTests.sent(57...57).map(ToRadioMessage.packet))
+        try await running.stop()
     }
 
     @Test func `what finds no room among the packets that wait for the radio is shown as failed`() async throws {

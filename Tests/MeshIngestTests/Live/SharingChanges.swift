@@ -108,4 +108,12 @@ struct SharingChanges {
         }
         try await running.stop()
     }
+
+    @Test func `all addresses of this computer include the radio's, if the radio is at one of them`() throws {
+        let everywhere = try ShareOptions("0.0.0.0:4403")
+        let own = ShareOptions.addressesOfThisComputer
+        #expect(own.contains("127.0.0.1") && own.allSatisfy { everywhere.isPlace(of: .tcp(host: $0, port: 4403)) })
+        #expect(!everywhere.isPlace(of: .tcp(host: own[0], port: 4404)))
+        #expect(!everywhere.isPlace(of: .tcp(host: "192.0.2.1", port: 4403)))
+    }
 }

@@ -14,10 +14,12 @@ def environment(root, number, folder):
 def build(root, what=("--build-tests",), modules=()):
     """Whether it builds, and the compiler's output. Only these test modules are built, or all."""
     chosen = {"MESHLEDGER_TESTS": ",".join(sorted(modules))} if modules else {}
+    # With other flags than those of Tools/test, everything would be compiled again.
+    form = ["-debug-info-format", os.environ["MESHLEDGER_DEBUG_INFO"]] if "MESHLEDGER_DEBUG_INFO" in os.environ else []
     # SwiftPM's lock is a file in the temporary folder that is named after the path, which the copy has in common with the package.
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         done = subprocess.run(
-            ["swift", "build", *what, "-j", "2"], cwd=root, env={**os.environ, **chosen, "TMPDIR": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            ["swift", "build", *what, *form, "-j", "2"], cwd=root, env={**os.environ, **chosen, "TMPDIR": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=BUILD_SECONDS)
     return done.returncode == 0, done.stdout
 
