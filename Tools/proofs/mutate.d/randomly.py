@@ -199,7 +199,7 @@ class Last:
 
 def products(modules):
     """What to build to run the tests of these modules; those of the lower targets start only one program."""
-    if not modules <= {"EventLogTests", "MeshtasticTests", "ProjectionsTests"}:
+    if not modules <= {"EventLogTests", "LogTransferTests", "MeshtasticTests", "ProjectionsTests"}:
         return [["--build-tests"]]
     return [["--product", "crashchild"]] * ("EventLogTests" in modules) + [["--product", "MeshLedgerPackageTests"]]
 
