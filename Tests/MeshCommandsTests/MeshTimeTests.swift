@@ -204,32 +204,59 @@ struct MeshTimeTests {
         #expect(try rows(tool, "gateways --alone --since 1d").isEmpty)
     }
 
-    @Test func `a window says how many rows it leaves out because only the time of their import is known`() throws {
+    @Test func `a window tells a person how many rows of unknown time it leaves out, and a program where nothing else is left`()
+        throws
+    {
         let tool = try Tool(holding: [
             line(1, from: 17, by: "!bbbbbbbb", at: 1_760_000_000), line(2, from: 18, by: "!bbbbbbbb", at: 0),
             line(3, from: 19, by: "!bbbbbbbb", at: 0),
         ])
-        func note(_ arguments: String) throws -> String {
-            try tool.start((arguments + " --since 2025-10-01").split(separator: " ").map(String.init)).wait().errors
+        func note(_ arguments: String, onTerminal: Bool = true, since: String = "2025-10-01") throws -> String {
+            let words = (arguments + " --since \(since)").split(separator: " ").map(String.init)
+            guard onTerminal else { return try tool.start(words).wait().errors }
+            return try tool.shown(words, columns: 200).lines.filter { $0.contains("left out") }.joined(separator: "\n")
         }
-        let why = "left out, since only the time of the import is known; "
-        let (by, all) = ("--by arrival chooses by that time", "without --since and --until, all are counted")
+        let (by, all) = ("--by arrival chooses by the time of the import", "without --since and --until, all are counted")
         for (list, noun, advice) in [
             ("packets", "packet", by), ("events", "event", by), ("gateways", "packet", all), ("gateways --alone", "packet", all),
         ] {
             for more in ["", " --format csv", " --limit 1"] {
-                #expect(try note(list + more) == "(2 \(noun)s are \(why)\(advice))\n", "\(list)\(more)")
+                let told = "(2 \(noun)s of unknown time are left out; \(advice))"
+                #expect(try note(list + more) == told, "\(list)\(more)")
+                #expect(try note(list + more, onTerminal: false).isEmpty, "\(list)\(more)")
             }
         }
-        for list in ["nodes", "messages", "messages --count-by channel"] {
-            #expect(try note(list) == "(2 rows are \(why)without --since and --until, all are listed)\n", "\(list)")
-        }
-        #expect(try note("packets --node !12") == "no packets\n(1 packet is \(why)\(by))\n")
-        #expect(try note("packets --where from=!12").contains("(1 packet is left out"))
+        let rows = "(2 rows of unknown time are left out; without --since and --until, all are listed)"
+        for list in ["nodes", "messages", "messages --count-by channel"] { #expect(try note(list) == rows, "\(list)") }
+        let nothing = try note("packets --node !12", onTerminal: false)
+        #expect(nothing == "no packets\n(1 packet of unknown time is left out; \(by))\n")
+        #expect(try note("packets --where from=!12").contains("(1 packet of unknown time is left out"))
         for list in ["packets --node !11", "packets --by arrival", "nodes --where node=!11", "waypoints"] {
-            #expect(try !note(list).contains("left out"), "\(list)")
+            #expect(try note(list).isEmpty, "\(list)")
+        }
+        // What was imported before a window begins was heard before it.
+        for list in ["packets", "events", "messages", "nodes", "gateways"] {
+            #expect(try !note(list, onTerminal: false, since: "now").contains("left out"), "\(list)")
         }
         #expect(try tool.run("packets").errors.isEmpty)
+    }
+
+    @Test func `a window that chooses rows by when they were last heard says that their counts are of all time`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "7", "--nodes", "20", "--packets", "300", "--start", "2025-09-09T21:00:00Z")
+        for (list, counts) in [
+            ("nodes", ["packets"]), ("channels", ["packets", "receptions"]), ("links", ["direct", "reported", "traced"]),
+        ] {
+            let (heading, windowed) = (try tool.run(list).lines[0], try tool.run(list, "--since", "2025-09-09").lines[0])
+            for count in counts {
+                #expect(!heading.contains("all time") && windowed.contains("\(count) (all time)"), "\(windowed)")
+            }
+            let help = try tool.run("help", list).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(help.contains("by when they were last heard"), "\(help)")
+        }
+        let named = try tool.run("nodes", "--since", "2025-09-09", "--format", "csv", "--columns", "node,packets")
+        #expect(named.lines[0] == "node,packets")
     }
 
     @Test func `exports and views leave out of a window what lists do`() throws {

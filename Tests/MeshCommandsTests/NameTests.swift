@@ -27,6 +27,8 @@ struct NameTests {
             (["messages", "read", "--channel", "LongFst"], ["did you mean LongFast?"]),
             (["packets", "--port", "POSTION"], ["did you mean POSITION_APP?", "TEXT_MESSAGE_APP"]),
             (["events", "--port", "telemetri_app"], ["did you mean TELEMETRY_APP?"]),
+            (["packets", "--port", "text"], ["did you mean TEXT_MESSAGE_APP?"]),
+            (["packets", "--port", "600"], ["there is no port 600", "up to 511"]),
             (["view", "postions"], ["did you mean positions?", "messages"]),
             (["view", "digest", "node"], ["did you mean nodes?"]),
             (["view", "rebuild", "nodez"], ["did you mean nodes?"]),
@@ -216,6 +218,7 @@ struct FirstContact {
         for (arguments, meant) in [
             (["nodez"], "nodes"), (["nodes", "hardwear"], "hardware"), (["nodes", "--where", "batery=3"], "battery"),
             (["nodes", "--columns", "nam"], "name"), (["telemetry", "--where", "battery < 20"], "battery_level"),
+            (["packets", "--count-by", "hours"], "hour"), (["nodes", "--count-by", "Days,role"], "day"),
         ] {
             let refused = try tool.start(arguments).wait()
             #expect(refused.status == 64 && refused.errors.contains("did you mean \(meant)?"), "\(refused)")

@@ -54,6 +54,26 @@ struct OutputFileTests {
         }
     }
 
+    @Test func `a hyphen is standard output and standard input, whatever files have that name`() throws {
+        let work = tool.folder.file("work")
+        try FileManager.default.createDirectory(at: work, withIntermediateDirectories: false)
+        func run(_ line: String) throws -> Tool.Outcome {
+            try tool.start(["-c", "cd '\(work.path)' && \"$0\" \(line)", Tool.program.path], by: ["/bin/sh"]).wait()
+        }
+        for line in [
+            "nodes --format csv", "export nodes --format csv", "sql 'SELECT 1 AS a' --format csv",
+            "simulate --packets 3 --seed 1 --as envelopes",
+        ] {
+            let shown = try run(line + " -o -")
+            #expect(shown.status == 0 && shown.output.contains("\n"), "\(line): \(shown)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: work.path) == [], "\(line)")
+        }
+        #expect(try run("export all --format csv -o -").status == 64)
+        try FileManager.default.createDirectory(at: work.appendingPathComponent("-"), withIntermediateDirectories: false)
+        let piped = try run("simulate --packets 3 --seed 1 --as envelopes -o - | \"$0\" import -")
+        #expect(piped.status == 0 && piped.output.contains("- (envelopes): "), "\(piped)")
+    }
+
     @Test func `an answer of mixed types leaves the earlier Parquet file as it was`() throws {
         let mixed = "SELECT packets FROM nodes UNION ALL SELECT 'many'"
         #expect(try tool.run("sql", mixed, "--format", "parquet", "--output", file.path).status != 0)

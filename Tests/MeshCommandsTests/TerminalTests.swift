@@ -2,19 +2,28 @@ import Foundation
 import TestKit
 import Testing
 
+extension Tool {
+    fileprivate static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
+
+    /// What a terminal shows.
+    /// - Parameter until: when this has been shown, Control-C is pressed.
+    func shown(
+        _ arguments: [String], columns: Int = 100, lines: Int = 50, until: String = "", environment: [String: String] = [:]
+    ) throws -> Outcome {
+        let colours = ["NO_COLOR": "1", "TZ": "UTC", "TERM": "xterm", "PAGER": "cat"].merging(environment) { $1 }
+        let starter = ["/usr/bin/env", "python3", Self.script, "\(columns)", "\(lines)", until, Tool.program.path]
+        return try start(arguments, environment: colours, by: starter).wait()
+    }
+}
+
 /// What people see: on a pseudo-terminal that Python makes.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
 struct TerminalTests {
-    private static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
-
-    /// - Parameter until: when this has been shown, Control-C is pressed.
     private func shown(
         _ tool: Tool, _ arguments: String..., columns: Int = 100, lines: Int = 50, until: String = "",
         environment: [String: String] = [:]
     ) throws -> Tool.Outcome {
-        let colours = ["NO_COLOR": "1", "TZ": "UTC", "TERM": "xterm", "PAGER": "cat"].merging(environment) { $1 }
-        let starter = ["/usr/bin/env", "python3", Self.script, "\(columns)", "\(lines)", until, Tool.program.path]
-        return try tool.start(arguments, environment: colours, by: starter).wait()
+        try tool.shown(arguments, columns: columns, lines: lines, until: until, environment: environment)
     }
 
     private static let words = (1...30).map { "word\($0)" }.joined(separator: " ")
@@ -185,6 +194,22 @@ struct TerminalTests {
         let outcome = try shown(tool, "events", "--follow", "--since", "2025-01-01", until: "first")
         let lines = outcome.lines.filter { $0 != "^C" }  // which a terminal shows if the command has not ended before
         #expect(outcome.status == 0 && lines.count == 2 && lines[1].hasSuffix("first"), "\(outcome)")
+    }
+
+    @Test func `a live table of a new ledger is as wide as the first packets, and fits a narrow terminal`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let file = try tool.write([Line.text("first", from: 1), Line.text(Self.words, from: 2)], to: "live.jsonl")
+        let starter = ["/bin/sh", "-c", #"(sleep 1; "$0" import "$1" > "$1.out") & shift; exec "$@""#, Tool.program.path, file]
+        let terminal = ["/usr/bin/env", "python3", Tool.script, "60", "50", "word30", Tool.program.path]
+        let outcome = try tool.start(
+            ["packets", "--follow", "--since", "2025-01-01"], environment: ["NO_COLOR": "1", "TZ": "UTC", "TERM": "xterm"],
+            by: starter + terminal
+        ).wait()
+        let lines = outcome.lines.filter { $0 != "^C" }
+        #expect(lines.allSatisfy { $0.count <= 60 } && lines[0].hasSuffix("content"), "\(outcome)")
+        let place = lines[0].range(of: "content")?.lowerBound.utf16Offset(in: lines[0]) ?? 0
+        #expect(60 - place >= 16 && lines.dropFirst().allSatisfy { $0.count > place }, "\(outcome)")
     }
 
     @Test func `at 80 columns ports are whole, and a latitude has its longitude`() throws {

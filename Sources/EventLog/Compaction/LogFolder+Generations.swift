@@ -53,7 +53,7 @@ extension LogFolder {
         }
         guard let found, found.head > log.head || found.cut > log.cut else { return true }
         throw lost(
-            "the generation that it names has \(log.head) events, generation \(other) has \(found.head): name the right one, or move the other away"
+            "the generation that it names ends with event \(log.head), generation \(other) with event \(found.head): name the right one, or move the other away"
         )
     }
 }

@@ -72,7 +72,7 @@ extension EventLog {
         throw EventLogError(
             .beyondRetention, path: path,
             detail:
-                "a consumer at event \(position) has lost \(cut - position) events, up to \(cut); it can continue only if it skips them"
+                "a consumer at event \(position) has lost the events from \(position + 1) to \(cut); it can continue only if it skips them"
         )
     }
 

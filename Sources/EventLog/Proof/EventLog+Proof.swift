@@ -33,7 +33,7 @@ extension EventLog {
         var tree = try TreeReader(beginRead())
         guard sequence.rawValue >= 1, sequence.rawValue <= tree.head else {
             throw EventLogError(
-                .tooFewEvents, path: path, detail: "it has \(tree.head) events; event \(sequence) is not among them")
+                .tooFewEvents, path: path, detail: "it ends with event \(tree.head) and has no event \(sequence)")
         }
         let cut = tree.tiles.reader.cut
         guard sequence.rawValue > cut else { throw dropped(sequence, cut) }
@@ -58,10 +58,12 @@ extension EventLog {
             }
             guard checkpoint.size <= tree.head else {
                 throw EventLogError(
-                    .tooFewEvents, path: path, detail: "it has \(tree.head) events; a note covers \(checkpoint.size)")
+                    .tooFewEvents, path: path,
+                    detail: "it ends with event \(tree.head), before the end of a note, event \(checkpoint.size)")
             }
             guard try tree.root(size: checkpoint.size).bytes == checkpoint.root else {
-                throw EventLogError(.forked, path: path, detail: "the note of \(checkpoint.size) events is of another history")
+                throw EventLogError(
+                    .forked, path: path, detail: "the note that ends with event \(checkpoint.size) is of another history")
             }
             sizes.append(checkpoint.size)
         }
@@ -76,7 +78,7 @@ extension EventLog {
     ) throws(EventLogError) -> SignedNote {
         let size = size?.rawValue ?? tree.head
         guard size <= tree.head else {
-            throw EventLogError(.tooFewEvents, path: path, detail: "it has \(tree.head) events, not \(size)")
+            throw EventLogError(.tooFewEvents, path: path, detail: "it ends with event \(tree.head), before event \(size)")
         }
         let signer = try signer(origin)
         let root = try tree.root(size: size).bytes

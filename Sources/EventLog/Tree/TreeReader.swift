@@ -164,7 +164,7 @@ extension EventLog {
     public func root(size: EventSequence) throws(EventLogError) -> [UInt8] {
         var tree = try TreeReader(beginRead())
         guard size.rawValue <= tree.head else {
-            throw EventLogError(.tooFewEvents, path: path, detail: "it has \(tree.head) events, not \(size)")
+            throw EventLogError(.tooFewEvents, path: path, detail: "it ends with event \(tree.head), before event \(size)")
         }
         return try tree.root(size: size.rawValue).bytes
     }

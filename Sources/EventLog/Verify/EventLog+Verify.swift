@@ -139,7 +139,8 @@ extension EventLog {
         }
         if checkpoint.size > tree.head {
             return result.add(
-                tree.head, "the checkpoint covers \(checkpoint.size) events, the log has only \(tree.head): its end was removed")
+                tree.head,
+                "the checkpoint ends with event \(checkpoint.size), the log with event \(tree.head): its end was removed")
         }
         try verifyOrigins(of: checkpoint, tree.tiles.reader, &result)
         do throws(EventLogError) {
@@ -147,7 +148,7 @@ extension EventLog {
             let isTileTrue = try tree.isKeptTileTrue(around: checkpoint.size)
             guard !isSame || !isTileTrue else { return }
             result.add(
-                checkpoint.size, "the first \(checkpoint.size) events are not those of the checkpoint: history was rewritten")
+                checkpoint.size, "the events up to \(checkpoint.size) are not those of the checkpoint: history was rewritten")
         } catch {
             guard error.code == .beyondRetention else { throw error }
             result.add(
@@ -163,7 +164,7 @@ extension EventLog {
         guard let wanted = checkpoint.originsHash else { return }
         do throws(EventLogError) {
             guard try OriginDigest.hash(ledgerID, reader, size: checkpoint.size, path: path) != wanted else { return }
-            result.add(0, "the origins of the first \(checkpoint.size) events are not those of the checkpoint")
+            result.add(0, "the origins of the events up to \(checkpoint.size) are not those of the checkpoint")
         } catch {
             guard error.code == .corrupt else { throw error }  // reported already
         }

@@ -130,7 +130,7 @@ struct BackupRun {
             throw EventLogError(
                 .forked, path: folder.path,
                 detail:
-                    "the backup's \(old.size) events are not the first of the ledger, which has \(log.head); choose another folder"
+                    "the backup's events, up to \(old.size), are not those of the ledger, which ends with event \(log.head); choose another folder"
             )
         }
     }
@@ -150,7 +150,7 @@ struct BackupRun {
             throw EventLogError(
                 .beyondRetention, path: folder.path,
                 detail:
-                    "it is no longer possible to check whether the backup's \(old.size) events are the ledger's; choose another folder"
+                    "it is no longer possible to check whether the backup's events, up to \(old.size), are the ledger's; choose another folder"
             )
         }
     }

@@ -139,7 +139,8 @@ struct RecordingReader {
         }
         guard count == tree.count, head.last == 0 || count == head.last &- head.first &+ 1 else {
             throw EventLogError(
-                .corrupt, path: path, detail: "the recording has \(tree.count) events, but states that it has \(count)")
+                .corrupt, path: path,
+                detail: "the recording states that its number of events is \(count), but it is \(tree.count)")
         }
         guard root == self.root else {
             throw EventLogError(.corrupt, path: path, detail: "the recording's events do not match its root")

@@ -92,6 +92,7 @@ extension ExportCommand {
     private func forEachPacket(_ ledger: Ledger, _ body: (PacketRow) -> Bool) throws {
         // Receptions are counted one by one, packets by what finds them.
         var (skips, left) = pageOfAll
+        let most = left
         guard left > 0 else { return }
         let order = EventOrder(
             by: by, since: times.since?.time, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
@@ -108,7 +109,9 @@ extension ExportCommand {
             left -= 1
             return body(row) && left > 0
         }
-        if hasLeftOut { LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell() }
+        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: left == most) {
+            LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell()
+        }
     }
 
     /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.

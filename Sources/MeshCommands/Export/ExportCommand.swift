@@ -116,7 +116,7 @@ struct ExportCommand: AsyncParsableCommand {
             return
         }
         if case .subject(.all) = subject {
-            guard to != nil else { throw ValidationError("--output names the folder in which everything is written") }
+            guard to ?? "-" != "-" else { throw ValidationError("--output names the folder in which everything is written") }
             guard format.isOfRows else { throw ValidationError("everything is csv, json, jsonl, arrow or parquet") }
             guard precision == nil, kind == nil, conditions.isEmpty, names == nil else {
                 throw ValidationError("--precision, --kind, --where and --columns are for one subject")

@@ -48,6 +48,8 @@ final class ExportedRows<Row> {
     func end() throws {
         bar.end()
         try tests.check()
-        if hasLeftOut { LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell() }
+        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: page.seen == 0) {
+            LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell()
+        }
     }
 }

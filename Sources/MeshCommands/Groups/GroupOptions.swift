@@ -33,15 +33,16 @@ struct GroupOptions: ParsableArguments {
     /// Whether rows are counted by time alone.
     var isOneLine: Bool { !keys.isEmpty && keys.allSatisfy { if case .span = $0 { true } else { false } } }
 
+    /// The spans of time that have names.
+    static let spans = [
+        "hour": TimeSpan(seconds: 3_600), "day": TimeSpan(seconds: 86_400), "week": TimeSpan(seconds: TimeSpan.week),
+        "month": TimeSpan(months: 1),
+    ]
+
     var keys: [GroupKey] {
-        let named = (countBy ?? "").split(separator: ",").map(String.init).map { name in
-            switch name.lowercased() {
-            case "hour": GroupKey.span(TimeSpan(seconds: 3_600), name: "hour")
-            case "day": GroupKey.span(TimeSpan(seconds: 86_400), name: "day")
-            case "week": GroupKey.span(TimeSpan(seconds: TimeSpan.week), name: "week")
-            case "month": GroupKey.span(TimeSpan(months: 1), name: "month")
-            default: GroupKey.column(name)
-            }
+        let named = (countBy ?? "").split(separator: ",").map(String.init).map { name -> GroupKey in
+            let name = Self.spans[name.lowercased()] == nil ? name : name.lowercased()
+            return Self.spans[name].map { GroupKey.span($0, name: name) } ?? .column(name)
         }
         return (bucket.map { [.span($0, name: "time")] } ?? []) + named
     }

@@ -66,7 +66,7 @@ final class RowGroups<Row> {
         let keys = try options.keys.map { key in
             switch key {
             case .column(let name):
-                let column = try columns.named(name)
+                let column = try columns.named(name, or: GroupOptions.spans.keys.sorted())
                 return Key(name: column.name, span: nil, value: column.value)
             case .span(let span, let name):
                 let value = try Self.start(span, time, zone)
@@ -189,15 +189,16 @@ extension Array {
 
 extension Array {
     /// The column of this name, or under this heading.
-    func named<Row>(_ name: String) throws -> Column<Row> where Element == Column<Row> {
+    /// - Parameter others: what else may be named.
+    func named<Row>(_ name: String, or others: [String] = []) throws -> Column<Row> where Element == Column<Row> {
         func plain(_ text: String) -> String { GenericCell.plain(text.replacing(" ", with: "")) }
         let wanted = plain(name)
         for spelling in [wanted] + (otherNames[wanted] ?? []) {
             if let column = first(where: { GenericCell.plain($0.name) == spelling }) { return column }
         }
         if let column = first(where: { plain($0.title) == wanted || plain($0.heading) == wanted }) { return column }
-        let guess = KnownName.suggestion(for: name, among: flatMap { [$0.name, $0.title] })
-        let names = filter { !$0.isOnRequest }.map(\.name).joined(separator: ", ")
+        let guess = KnownName.suggestion(for: name, among: flatMap { [$0.name, $0.title] } + others)
+        let names = (filter { !$0.isOnRequest }.map(\.name) + others).joined(separator: ", ")
         throw CommandError(.usage, "there is no column \(name)\(guess); there are \(names)")
     }
 

@@ -11,8 +11,9 @@ struct InputFiles {
     /// - Throws: if a named one does not exist or cannot be read.
     init(_ names: [String]) throws {
         for name in names {
-            if name != "-" { try FileImport.requireReadable(name) }
-            guard Self.isFolder(name) else {
+            let isStandardInput = name == "-"
+            if !isStandardInput { try FileImport.requireReadable(name) }
+            guard !isStandardInput, Self.isFolder(name) else {
                 paths.append(name)
                 continue
             }

@@ -98,7 +98,7 @@ struct SimulateCommand: AsyncParsableCommand {
     private func write(_ start: MeshSimulation, to path: String) throws {
         var simulation = start
         let file = SimulationFile(format)
-        let output = path == "-" ? StandardOutput() : try StandardOutput(file: path)
+        let output = try StandardOutput(file: path)
         var bytes: [UInt8] = []
         var records = file.startRecords
         output.write(file.start(simulation))

@@ -94,7 +94,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     /// What the key opens of what is stored.
     private static func finding(_ trial: KeyTrial) -> String {
         guard trial.unreadable > 0 else { return "no stored packet is unreadable" }
-        return "it opens \(trial.opened == 0 ? "none" : String(trial.opened)) of \(trial.unreadable) unreadable packets"
+        return "it opens \(trial.opened == 0 ? "none" : trial.opened.grouped) of \(trial.unreadable.counted("unreadable packet"))"
     }
 
     static func read(_ text: String) -> String {

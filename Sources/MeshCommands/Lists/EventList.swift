@@ -63,7 +63,8 @@ struct EventList: LiveList {
 
     private func leftOut(_ request: ListRequest, isSeen: Bool, _ tests: RowTests<EventRow>) throws -> LeftOutRows? {
         guard by == .heard else { return nil }
-        let (ledger, query) = (request.ledger, EventOrder(by: .arrival, try selection.selection(in: request.ledger)))
+        let ledger = request.ledger
+        let query = EventOrder(by: .arrival, since: request.query.since, try selection.selection(in: ledger))
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
         return try LeftOutRows.counted("event", isSeen: isSeen) { take in
             try EventReading(ledger).visit(query) { take($0.isTimeOfImport && isChosen($0, number) && tests.hold($0)) }

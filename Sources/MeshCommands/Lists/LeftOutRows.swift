@@ -4,9 +4,10 @@ import MeshTables
 import Meshtastic
 import ViewQuery
 
-/// What is in no window of times, because only the time of its import is known.
+/// What is in no window of times, because only the time of its import is known: it was heard at some time before that. What was imported
+/// before the window begins cannot belong to it, and is not counted.
 struct LeftOutRows {
-    static let byArrival = "--by arrival chooses by that time"
+    static let byArrival = "--by arrival chooses by the time of the import"
     /// How long packets are counted that are not shown.
     private static let patience = Duration.milliseconds(20)
     /// Rows of views are counted among so many of the newest.
@@ -19,9 +20,13 @@ struct LeftOutRows {
     var advice: String
 
     var text: String {
-        let what = count.map { $0.counted("\(noun) is", "\(noun)s are") } ?? "some \(noun)s are"
-        return "\(what) left out, since only the time of the import is known; \(advice)"
+        let unknown = "of unknown time"
+        let what = count.map { $0.counted("\(noun) \(unknown) is", "\(noun)s \(unknown) are") } ?? "some \(noun)s \(unknown) are"
+        return "\(what) left out; \(advice)"
     }
+
+    /// To a person, who may wonder; a program gets what its help describes, unless that is nothing at all.
+    static func isWorthTelling(isEmpty: Bool) -> Bool { isEmpty || ProgressBar.isShown }
 
     func tell() { StandardOutput.error("(\(text))") }
 
@@ -49,7 +54,7 @@ struct LeftOutRows {
         _ query: RowQuery, _ visit: (RowQuery, (Row) -> Void) throws -> Void, where isLeftOut: @escaping (Row) -> Bool
     ) throws -> LeftOutRows? {
         var every = query
-        (every.since, every.until, every.newestFirst) = (nil, nil, true)
+        (every.until, every.newestFirst) = (nil, true)
         (every.limit, every.offset) = (mostCounted, 0)
         var (seen, count) = (0, UInt64(0))
         try visit(every) {
@@ -71,7 +76,9 @@ extension ListRequest {
     ) throws -> LeftOutRows? {
         guard query.hasTimes else { return nil }
         return try LeftOutRows.counted("packet", isSeen: isSeen, advice: advice) { take in
-            try ledger.forEachPacket(EventOrder(by: .arrival, selection)) { take($0.isTimeOfImport && isWanted($0)) }
+            try ledger.forEachPacket(EventOrder(by: .arrival, since: query.since, selection)) {
+                take($0.isTimeOfImport && isWanted($0))
+            }
         }
     }
 }

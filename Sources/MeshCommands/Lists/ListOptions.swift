@@ -121,8 +121,13 @@ struct ListRequest {
     ) throws {
         let tests = try RowTests(options.conditions, columns, in: ledger)
         // Also before an error that nothing was found.
-        defer { if query.hasTimes, tests.fault == nil { try? leftOut(tests)?.tell() } }  // it is only a note
-        guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, visit) }
+        var isEmpty = true
+        defer {
+            if query.hasTimes, tests.fault == nil, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
+                try? leftOut(tests)?.tell()  // it is only a note
+            }
+        }
+        guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, &isEmpty, visit) }
         let groups = try RowGroups(options.groups, columns, time: time, zone: options.output.zone)
         let chart = try GroupChart(options.groups, options.output)
         let shown = groups.columns
@@ -143,9 +148,12 @@ struct ListRequest {
         try tests.check()
         try groups.check()
         if chart != nil, groups.sorted.isEmpty, let unknown = try unknownNode { throw unknown }
-        if let chart { return chart.draw(groups, options.page.range, emptyNote: emptyNote) }
+        if let chart {
+            isEmpty = groups.sorted.isEmpty
+            return chart.draw(groups, options.page.range, emptyNote: emptyNote)
+        }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
-        try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }) { _, body in
+        try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }, &isEmpty) { _, body in
             _ = sorted.allSatisfy(body)
         }
     }
@@ -157,7 +165,7 @@ struct ListRequest {
 
     private func put<Row>(
         _ columns: [Column<Row>], _ emptyNote: String, _ tests: RowTests<Row>, _ total: () throws -> UInt64?,
-        _ visit: (RowQuery, (Row) -> Bool) throws -> Void
+        _ isEmpty: inout Bool, _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
         let writer = try options.output.writer(shown(columns), keepsOrder: options.columns != nil)
         let sort = try options.sort.map { try columns.named($0) }
@@ -211,6 +219,7 @@ struct ListRequest {
             if known > 0 { note = "--offset \(options.page.offset) is beyond the last of \(known.grouped)" }
         }
         writer.finish(emptyNote: note, more: more)
+        isEmpty = writer.count == 0
         if let unknown { throw unknown }
     }
 
@@ -229,6 +238,18 @@ struct ListRequest {
             }
         }
         return columns
+    }
+}
+
+extension ListRequest {
+    /// The columns of rows that a window chooses by when they were last heard: headings say that these counts are not those of the window.
+    func marking<Row>(_ counts: Set<String>, in columns: [Column<Row>]) -> [Column<Row>] {
+        guard query.hasTimes else { return columns }
+        return columns.map { column in
+            var column = column
+            if counts.contains(column.name) { column.heading += " (all time)" }
+            return column
+        }
     }
 }
 

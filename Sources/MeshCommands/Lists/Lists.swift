@@ -86,8 +86,9 @@ struct LinkList: RowList {
     static let about = ListDescription(
         name: "links", abstract: "Which node hears which directly, and how well, the most recently heard links first.",
         discussion: """
-            Known from receptions without a hop (direct), from nodes' lists of their neighbours (reported) and from trace routes (traced). CSV and
-            JSON also have how well each was heard over time.
+            Known from receptions without a hop (direct), from nodes' lists of their neighbours (reported) and from trace routes (traced); these
+            counts are of all time, also where --since and --until choose links by when they were last heard. CSV and JSON also have how well each
+            was heard over time.
 
               meshledger links
               meshledger links --hearer '!19025c00' --since '1d ago'
@@ -103,6 +104,10 @@ struct LinkList: RowList {
     @Option(help: "Only the nodes that hear this node.") var heard: NodeArgument?
 
     var askedNodes: [NodeArgument?] { [node, hearer, heard] }
+
+    func columns(_ request: ListRequest) throws -> [Column<LinkRow>] {
+        request.marking(["direct", "reported", "traced"], in: try request.ledger.columns(LinkRow.self))
+    }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LinkRow) -> Void) throws {
         let (hearer, heard) = (try hearer?.number(in: ledger), try heard?.number(in: ledger))
@@ -124,7 +129,9 @@ struct NeighborList: RowList {
 
     var askedNodes: [NodeArgument?] { [node] }
 
-    func columns(_ request: ListRequest) throws -> [Column<Neighbor>] { Neighbor.columns(names: try NodeNames(request.ledger)) }
+    func columns(_ request: ListRequest) throws -> [Column<Neighbor>] {
+        request.marking(["hears_count", "heard_count"], in: Neighbor.columns(names: try NodeNames(request.ledger)))
+    }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (Neighbor) -> Void) throws {
         let rows = try Neighbor.all(of: node.number(in: ledger), query, in: ledger)
@@ -371,7 +378,9 @@ struct ChannelList: RowList {
               meshledger channels --where readable=false --sort packets --reverse
             """)
 
-    func columns(_ request: ListRequest) throws -> [Column<ChannelRow>] { try request.ledger.columns(ChannelRow.self) }
+    func columns(_ request: ListRequest) throws -> [Column<ChannelRow>] {
+        request.marking(["packets", "receptions"], in: try request.ledger.columns(ChannelRow.self))
+    }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ChannelRow) -> Void) throws {
         try ledger.channels().chosen(query, by: \.lastHeard).forEach(body)

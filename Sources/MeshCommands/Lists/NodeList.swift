@@ -19,6 +19,9 @@ struct NodeList: RowList {
               meshledger nodes --archived --not-ignored
               meshledger nodes timeline '!19025c00' --since yesterday
 
+            --since and --until choose nodes by when they were last heard, and leave their counts as they are: `packets --since 1d --count-by node` counts
+            within these times.
+
             Marks, notes and hiding are events of the log: views are the same after a replay, and `meshledger revert` undoes them. Other nodes never evict a
             favorite; --not-ignored leaves out an ignored node; an archived one is hidden until it is restored, except with
             --archived.
@@ -53,7 +56,9 @@ struct NodeList: RowList {
         if ignored && marks.notIgnored { throw ValidationError("--ignored and --not-ignored leave no node") }
     }
 
-    func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] { try ReportedNode.columns(in: request.ledger) }
+    func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] {
+        request.marking(["packets", "receptions", "unreadable"], in: try ReportedNode.columns(in: request.ledger))
+    }
 
     func write(_ request: ListRequest) throws {
         // Without such nodes, the reports of the others are not looked up again to count them.

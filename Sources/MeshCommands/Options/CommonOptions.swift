@@ -22,7 +22,7 @@ struct OutputOptions: ParsableArguments {
         !utc && isTableOnTerminal ? .local : .utc
     }
 
-    var isTableOnTerminal: Bool { format == .table && output == nil && isatty(1) == 1 }
+    var isTableOnTerminal: Bool { format == .table && output ?? "-" == "-" && isatty(1) == 1 }
 
     /// Where to print anything that is not a table.
     /// - Parameter isLive: whether a file is written in place, since others read it meanwhile.

@@ -14,14 +14,16 @@ struct PortArgument: ExpressibleByArgument, Equatable {
     }
 
     func number() throws(CommandError) -> UInt32 {
-        if let number = UInt32(text) ?? FieldTable.port(named: text) { return number }
+        if let number = UInt32(text) ?? FieldTable.port(named: text), number <= Port.highest { return number }
         let wanted = text.uppercased()
-        let guess = KnownName.suggestion(for: wanted.hasSuffix("_APP") ? wanted : wanted + "_APP", among: KnownNames.portNames)
+        let spellings = wanted.hasSuffix("_APP") ? [wanted] : [wanted + "_APP", wanted]
+        let guesses = spellings.lazy.map { KnownName.suggestion(for: $0, among: KnownNames.portNames) }
+        let guess = guesses.first { !$0.isEmpty } ?? ""
         throw CommandError(
             .noInput,
             wanted == "UNREADABLE"
                 ? "unreadable is no port; `--where port=unreadable` chooses what no known key opens"
-                : "there is no port \(text)\(guess); a port is a number, or one of \(KnownNames.portNames.joined(separator: ", "))"
+                : "there is no port \(text)\(guess); a port is a number up to \(Port.highest), or one of \(KnownNames.portNames.joined(separator: ", "))"
         )
     }
 }

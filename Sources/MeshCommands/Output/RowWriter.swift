@@ -39,6 +39,8 @@ final class RowWriter<Row> {
     private var offsets: [String]
     private var layout: TableLayout?
     private(set) var count = 0
+    /// Whether rows are printed as they come.
+    private var isLive = false
     /// Where rows are printed by another thread: those that it does not have yet.
     private var rows: [Row] = []
     private var behind: WorkBehind?
@@ -100,11 +102,12 @@ final class RowWriter<Row> {
         behind?.wait()
     }
 
-    /// Begins a table whose rows are printed as they come, as wide as these would be.
+    /// Begins a table whose rows are printed as they come, as wide as these would be; without any, as wide as the first to come.
     func begin(like rows: some Sequence<Row>) {
+        isLive = true
         if format == .table {
             for row in rows { waiting.append(cells(row)) }
-            layOut()
+            if !waiting.isEmpty { layOut() }
             waiting.removeAll()
         }
         output.flush()
@@ -121,6 +124,7 @@ final class RowWriter<Row> {
     /// Passes on what was written.
     func flush() {
         settle()
+        if isLive, layout == nil, !waiting.isEmpty { startTable() }
         output.flush()
     }
 

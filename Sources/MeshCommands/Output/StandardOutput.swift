@@ -28,9 +28,13 @@ final class StandardOutput: ByteOutput {
 
     convenience init() { self.init(descriptor: 1, name: "standard output", ownsDescriptor: false) }
 
-    /// A file instead, which gets its name when the command has succeeded. Devices and pipes stay what they are.
+    /// A file instead, which gets its name when the command has succeeded. Devices and pipes stay what they are; `-` is standard output.
     /// - Parameter isLive: whether it is written in place, since others read it meanwhile.
     convenience init(file path: String, isLive: Bool = false) throws {
+        guard path != "-" else {
+            self.init()
+            return
+        }
         let (descriptor, isOwned) = try isLive ? (OutputFiles.openInPlace(path), true) : OutputFiles.open(path)
         self.init(descriptor: descriptor, name: path, ownsDescriptor: isOwned)
     }

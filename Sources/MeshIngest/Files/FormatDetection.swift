@@ -33,7 +33,7 @@ enum FormatDetection {
         guard result.seen > 0, result.sound == 0 else { return }
         throw IngestError(
             .wrongFormat, subject: path,
-            reason: "nothing in its first \(sample.count) bytes is \(format.summary); without --format its format is detected")
+            reason: "nothing at its beginning is \(format.summary); without --format its format is detected")
     }
 
     private struct Score {

@@ -92,7 +92,7 @@ public final class RecordingFollow: LiveSource {
         let added = try await ledger.importRecording(file, until: { stop.isSet })
         board.received(Int(clamping: added))
         board.stored(Int(clamping: added))
-        board.enter(.live, "\(file): \(added) events are new")
+        board.enter(.live, "\(file): \(added == 1 ? "1 event is" : "\(added) events are") new")
     }
 
     private struct FileState: Equatable {

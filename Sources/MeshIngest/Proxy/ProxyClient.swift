@@ -145,7 +145,7 @@ final class ProxyClient: Sendable {
         if bytes.allSatisfy({ $0 == StreamFrame.wakeUp[0] }) { return }
         radio.tellRefusal(
             .bytes, of: address,
-            "\(bytes.count) bytes from the client \(address) were ignored: they are no frame, which has at most \(StreamFramer.lengthLimit) bytes"
+            "from the client \(address), bytes were ignored (\(bytes.count)): they are no frame, which has at most \(StreamFramer.lengthLimit) bytes"
         )
     }
 

@@ -117,6 +117,6 @@ extension RetentionOutlook {
         let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
         return
             "the clock shows \(times[0]), but the events of \(path) confirm no more than \(times[1]): ages count from then, and "
-            + "\(byClock?.count ?? 0) events up to \(byClock?.last ?? .zero) wait; `meshledger storage retain --trust-clock` drops them anyway"
+            + "the events up to \(byClock?.last ?? .zero) wait (\(byClock?.count ?? 0)); `meshledger storage retain --trust-clock` drops them anyway"
     }
 }

@@ -141,11 +141,12 @@ private struct LakeComparison: LakeVisitor {
             rows += file.rows
             // A waypoint's state depends on the clock.
             if digest?.text != file.digest, !table.isOfNow {
-                problems.append("\(table.name)/\(day): \(file.rows) rows are not the \(digest?.count ?? 0) of the ledger")
+                problems.append(
+                    "\(table.name)/\(day): its rows (\(file.rows)) are not those of the ledger (\(digest?.count ?? 0))")
             }
         }
         for (day, digest) in expected.sorted(by: { $0.key < $1.key }) {
-            problems.append("\(table.name)/\(day): \(digest.count) rows are missing")
+            problems.append("\(table.name)/\(day): the rows of the ledger are missing (\(digest.count))")
         }
     }
 }

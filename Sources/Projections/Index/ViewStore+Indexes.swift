@@ -165,7 +165,8 @@ extension ViewStore {
                 count += 1
             }
             guard count == wanted[place].count else {
-                return "the index \(index.name) has \(count) entries, the rows of \(indexed.table) \(wanted[place].count)"
+                return
+                    "the index \(index.name) lacks entries for rows of \(indexed.table): it has \(count) of \(wanted[place].count)"
             }
         }
         for text in indexed.texts {
