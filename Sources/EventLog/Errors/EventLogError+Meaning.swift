@@ -30,7 +30,7 @@ extension EventLogError: CustomStringConvertible {
         case .foreign:
             "something else is in the place of a file of the ledger; nothing was opened or changed; put the ledger's own file there; what belongs to no ledger may be removed"
         case .replaced:
-            "the ledger was moved, removed or replaced while it was open for writing, and nothing more was stored; start again with the right one"
+            "the ledger was moved, removed or replaced while it was open for writing; nothing more was confirmed, but the last events may be in the one that was moved; start again with the right one"
         case .notARecording: "this is not a recording of a ledger; check the path"
         case .notABackup: "this is not a backup of a ledger; check the path"
         case .forked:

@@ -30,7 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        guard let bytes = await LedgerWriter.sources(at: ledger.path), let statuses = SourceReport.statuses(bytes) else {
+        guard let bytes = try await LedgerWriter.sources(at: ledger.path), let statuses = SourceReport.statuses(bytes) else {
             throw CommandError(
                 .noInput,
                 "no process with live sources writes to \(ledger.path); start one with `meshledger run` or `meshledger ingest`")

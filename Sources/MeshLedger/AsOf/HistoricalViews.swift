@@ -34,11 +34,13 @@ final class HistoricalViews: Sendable {
     }
 
     func store(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore {
-        try store(named: definition.name) { place in try self.make(definition, at: place) }
+        try store(named: definition.name) { place, path in try self.make(definition, at: path, in: place) }
     }
 
     /// The store with that name; one that was built before the last erasure is rebuilt.
-    func store(named name: String, _ make: (_ place: String) throws -> ViewStore) throws(LedgerError) -> ViewStore {
+    func store(
+        named name: String, _ make: (_ place: TemporaryStores, _ path: String) throws -> ViewStore
+    ) throws(LedgerError) -> ViewStore {
         do {
             return try made.withLock { made in
                 let erasure = try whole.log.lastErasure()
@@ -49,7 +51,7 @@ final class HistoricalViews: Sendable {
                 if let known = made.stores[name] { return known }
                 let place = try TemporaryStores()
                 defer { place.remove() }  // processes that have them open keep them
-                let store = try make(place.path + "/" + name)
+                let store = try make(place, place.path + "/" + name)
                 made.stores[name] = store
                 return store
             }
@@ -58,13 +60,13 @@ final class HistoricalViews: Sendable {
         }
     }
 
-    private func make(_ definition: ViewDefinition, at place: String) throws -> ViewStore {
+    private func make(_ definition: ViewDefinition, at path: String, in place: TemporaryStores) throws -> ViewStore {
         let snapshots = try HistoricalSnapshots(definition, of: whole)
         snapshots.prune()
         let store =
-            try snapshots.store(at: place, through: common)
-            ?? ViewBaselines(log: whole.log).store(definition, at: place)
-        TemporaryStores.hide(store)
+            try snapshots.store(at: path, through: common)
+            ?? ViewBaselines(log: whole.log).store(definition, at: path)
+        place.hide(store)
         do {
             try definition.replay(store, stage, through, snapshots.places(through: common)) { sequence in
                 snapshots.keep(store, at: sequence)
@@ -108,7 +110,9 @@ struct TemporaryStores {
     }
 
     /// Removes the names of a store's files while it has them open, so that nothing is left however the process ends.
-    static func hide(_ store: ViewStore) {
-        try? FileManager.default.removeItem(atPath: store.path)  // then `remove` does
+    ///
+    /// - Parameter isLast: whether no other store is made here, so that the folder goes as well.
+    func hide(_ store: ViewStore, isLast: Bool = true) {
+        try? FileManager.default.removeItem(atPath: isLast ? path : store.path)  // then `remove` does
     }
 }

@@ -63,9 +63,9 @@ extension HistoricalViews {
     func store(of series: Series) throws(LedgerError) -> ViewStore {
         let definition = try whole.definition(series.view.name)
         guard try current("packets") != nil, let today = try current(series.view.name) else { return try store(definition) }
-        return try store(named: series.name) { place in
-            let store = try ViewBaselines(log: self.whole.log).store(definition, at: place)
-            TemporaryStores.hide(store)
+        return try store(named: series.name) { place, path in
+            let store = try ViewBaselines(log: self.whole.log).store(definition, at: path)
+            place.hide(store)
             do {
                 var past = try HistoricalSeries(series, definition, into: store, of: self, today: today)
                 try past.fold()

@@ -123,7 +123,6 @@ final class ControlClient: Sendable {
 
     private func failure(_ number: Int32) -> ControlError {
         number == EAGAIN
-            ? ControlError(.gone, path: path, "it did not respond for \(ControlLimits.clientPatience_s) s")
-            : ControlError(.gone, path: path, number: number)
+            ? ControlError(.gone, path: path, ControlError.silence) : ControlError(.gone, path: path, number: number)
     }
 }

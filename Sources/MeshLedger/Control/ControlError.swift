@@ -21,6 +21,11 @@ struct ControlError: Error, Sendable, Equatable {
     var path: String
     var reason: String?
 
+    static let silence = "it did not respond for \(ControlLimits.clientPatience_s) s"
+
+    /// Whether it is there, but does not respond, such as a process that was stopped.
+    var isSilence: Bool { code == .gone && reason == Self.silence }
+
     init(_ code: Code, path: String, _ reason: String? = nil) {
         self.code = code
         self.path = path

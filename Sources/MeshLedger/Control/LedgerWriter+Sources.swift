@@ -1,3 +1,4 @@
+import EventLog
 import Synchronization
 
 extension Ledger {
@@ -16,10 +17,15 @@ extension LedgerWriter {
         }
     }
 
-    /// What the live sources of the process that writes to a ledger are doing. Nil if no process writes, it does not answer, or it has no sources.
-    package static func sources(at path: String) async -> [UInt8]? {
+    /// What the live sources of the process that writes to a ledger are doing. Nil if no process writes, or it has no sources.
+    /// - Throws: `.locked` if it does not respond.
+    package static func sources(at path: String) async throws(EventLogError) -> [UInt8]? {
         do {
             return try await ControlClient(ledger: path).call(.sources).bytes
+        } catch let error as ControlError where error.isSilence {
+            throw EventLogError(.locked, path: path, detail: error.reason)
+        } catch ControlFailure.control(let error) where error.isSilence {
+            throw EventLogError(.locked, path: path, detail: error.reason)
         } catch {
             return nil
         }

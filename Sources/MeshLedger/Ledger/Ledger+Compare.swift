@@ -20,10 +20,10 @@ extension Ledger {
         let old = try ViewStore.open(
             at: copy, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly)
         defer { old.close() }
-        TemporaryStores.hide(old)
+        place.hide(old, isLast: false)
         let new = try ViewBaselines(log: log).store(definition, at: fresh)
         defer { new.close() }
-        TemporaryStores.hide(new)
+        place.hide(new)
         let stage = MeshStage(log: log, keyring: keyring)
         try definition.replay(new, stage, try old.checkpoint().sequence, []) { _ in }
         for table in definition.rowTables { guard try RowMerge(old, new, table: table).run(body) else { return } }

@@ -99,6 +99,19 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
+    @Test func `18.13: status does not deny a process that was stopped`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 7)])
+        let running = try tool.start(["run", try configure(tool, ["later"])])
+        let process = running.process.processIdentifier
+        defer { kill(process, SIGKILL) }
+        try wait { try !statuses(tool).isEmpty }
+        kill(process, SIGSTOP)
+        let outcome = try tool.run("status")
+        #expect(outcome.status == ExitStatus.locked.rawValue, "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("did not respond for 30 s") && !outcome.errors.contains("no process"), "\(outcome.errors)")
+    }
+
     @Test func `two sources that follow one file under two names store it once, and neither fails`() throws {
         let tool = try Tool()
         let (config, names) = (tool.folder.file("mesh.yaml"), ["a", "b"].map { tool.folder.file($0) })
