@@ -37,7 +37,8 @@ struct PacketContents {
         let source = try await ledger.log.source(named: "test")
         let forms = [
             sealed([1, 2, 3, 4, 5], from: 1_001), sealed([1, 2, 3, 4, 5], from: 1_001), sealed([1, 2, 3, 4, 6], from: 1_001),
-            sealed([7, 7, 7, 1], from: 1_002), sealed([7, 7, 7, 2, 9, 9], from: 1_002),
+            sealed([7, 7, 7, 1], from: 1_002), sealed([7, 7, 8, 2, 9, 9], from: 1_002),
+            sealed([7, 7, 7, 1], from: 1_003), sealed([7, 8, 7, 1, 9, 9], from: 1_003),
         ]
         for (index, form) in forms.enumerated() {
             let time = Timestamp(seconds: 1_780_000_000 + Int64(index))
@@ -50,6 +51,27 @@ struct PacketContents {
         try await ledger.catchUp()
         #expect(try ledger.node(1_001)?.packets == 2)
         #expect(try ledger.node(1_002)?.packets == 1)
+        #expect(try ledger.node(1_003)?.packets == 2)
+        try await ledger.close()
+    }
+
+    @Test func `no two beginnings of unreadable packets are taken for each other`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let nodes = 2_000..<3_000 as Range<UInt32>
+        let forms = nodes.flatMap { node in
+            let first = UInt8(truncatingIfNeeded: node)
+            return [[first, 1, 2, 3], [first &+ 1, UInt8(truncatingIfNeeded: node >> 8), 2, 3, 4, 5]].map {
+                Packet.encrypted(from: node, id: 5, hash: 99, $0)
+            }
+        }
+        _ = try await ledger.log.append(
+            forms.map {
+                NewEvent(
+                    $0, encoding: .serviceEnvelope, source: source, reception: .recorded(Timestamp(seconds: 1_780_000_000)))
+            })
+        try await ledger.catchUp()
+        for node in nodes { #expect(try ledger.node(node)?.packets == 2) }
         try await ledger.close()
     }
 

@@ -30,8 +30,9 @@ class Packet:
             return self.content != new.content if self.is_json == new.is_json else self.content[0] != new.content[0]
         if self.sealed is None or new.sealed is None:
             return False
-        (mine, hashed), (other, others) = self.sealed, new.sealed
-        return hashed != others or mine != other and (len(mine) == len(other) or mine[:3] != other[:3])
+        mine, other = self.sealed[0], new.sealed[0]
+        is_grown = (mine + b"\0\0")[:2] == (other + b"\0\0")[:2] and min(len(mine), 254) // 2 != min(len(other), 254) // 2
+        return self.sealed != new.sealed and not is_grown
 
     def is_in_window(self, new):
         return self.is_replayed or not self.at or not new.at or abs(self.at - new.at) <= WINDOW

@@ -21,8 +21,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a channel's key, or a node's private key for direct messages.",
         discussion: """
-            A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; a channel
-            without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
+            A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; radios fill up one of another
+            length with zeros, and it is added if it opens a stored packet, or with --yes. A channel without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
             packets of the same name and key without a tag need a separate key.
 
@@ -51,12 +51,10 @@ struct KeysAddCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.writing { ledger in
             let change: KeyringChange
+            var oddLength: Int?
             if let psk, let name {
                 let channel = try Self.key { try ChannelKey(name: name, base64: Self.read(psk), isAEAD: aead) }
-                guard [0, 1, 16, 32].contains(channel.psk.count) else {
-                    throw CommandError(
-                        .usage, "a PSK has 1, 16 or 32 bytes, and this one \(channel.psk.count); copy it whole from the app")
-                }
+                if ![0, 1, 16, 32].contains(channel.psk.count) { oddLength = channel.psk.count }
                 guard channel.isAEAD || !aead else {
                     throw CommandError(.usage, "a channel without a key has no authenticated encryption")
                 }
@@ -71,6 +69,12 @@ struct KeysAddCommand: AsyncParsableCommand {
             guard change.apply(to: &keyring) > 0 else { return StandardOutput().line("that key is known already") }
             let trial = try await Self.trial(of: change, on: ledger)
             let found = trial.map(Self.finding)
+            if let oddLength, trial?.opened ?? 0 == 0, !yes {
+                throw CommandError(
+                    .usage,
+                    "a PSK mostly has 1, 16 or 32 bytes, and this one \(oddLength), and it opens no stored packet; copy it whole from the app, or add --yes"
+                )
+            }
             if let trial, let found, trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk,
                 !Consent.isGiven("\(found); keep it?")
             {

@@ -8,14 +8,16 @@ package struct PacketPrint: Sendable, Equatable {
     var plain: UInt32 = 0
     /// Hash of the bytes that no key opened, with the channel's hash.
     var cipher: UInt32 = 0
-    /// Of these bytes, the length (15 bits) and a hash of the first three (the lowest 8 bits). Between them the port of open content (9 bits).
+    /// Of these bytes, half the length (7 bits) and the first two (the lowest 16 bits). Between them the port of open content (9 bits).
     var shape: UInt32 = 0
     /// The JSON form of MQTT lacks parts of the content: only its port is compared with other forms.
     var isLossy = false
     /// Hash of the gateway, its clock and the signal; without a gateway, of everything that differs between receptions.
     var reception: UInt32 = 0
 
-    static let portMask: UInt32 = 0x1ff00
+    private static let portShift: UInt32 = 16
+    private static let lengthShift: UInt32 = 25
+    static let portMask: UInt32 = 0x1ff << portShift
 
     package init() {}
 
@@ -36,7 +38,9 @@ package struct PacketPrint: Sendable, Equatable {
     static func hasPort(_ shape: UInt32, of other: UInt32) -> Bool { (shape ^ other) & portMask == 0 }
 
     /// Whether both begin with the same bytes, and one has more of them.
-    static func isGrown(_ shape: UInt32, _ other: UInt32) -> Bool { (shape ^ other) & 0xff == 0 && shape >> 17 != other >> 17 }
+    static func isGrown(_ shape: UInt32, _ other: UInt32) -> Bool {
+        (shape ^ other) & 0xffff == 0 && shape >> lengthShift != other >> lengthShift
+    }
 
     @inline(__always)
     package init(_ packet: DecodedPacket, _ payload: RawSpan, isJSON: Bool) {
@@ -44,18 +48,24 @@ package struct PacketPrint: Sendable, Equatable {
         isLossy = isJSON
         if packet.isOpen {
             plain = Self.plain(packet, payload)
-            shape = packet.port << 8 & Self.portMask
+            shape = packet.port << Self.portShift & Self.portMask
         } else if packet.opening == .opaque || packet.opening == .badTag {
             cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
-            let start = XXH3.hash(payload.extracting(0..<min(3, payload.byteCount)))
-            shape = UInt32(min(payload.byteCount, 0x7fff)) << 17 | UInt32(truncatingIfNeeded: start & 0xff)
+            shape = Self.shape(payload)
         }
         reception = Self.reception(packet)
     }
 
+    private static func shape(_ cipher: RawSpan) -> UInt32 {
+        func byte(_ place: Int) -> UInt32 {
+            place < cipher.byteCount ? UInt32(cipher.byte(at: place)) : 0
+        }
+        return UInt32(min(cipher.byteCount, 254) / 2) << lengthShift | byte(0) << 8 | byte(1)
+    }
+
     /// A key that was added later opened it: from now on its content is known, as for a packet that was opened at once.
     mutating func open(_ plain: UInt32, port: UInt32) {
-        (self.plain, cipher, shape) = (plain, 0, port << 8 & Self.portMask)
+        (self.plain, cipher, shape) = (plain, 0, port << Self.portShift & Self.portMask)
     }
 
     /// The content of a packet that is open.
