@@ -120,11 +120,11 @@ struct SeenPacketsModel {
         let content: UInt32 = Int.random(in: 0..<8, using: &random) == 0 ? 2 : 1
         if hearing.isReadable {
             hearing.print.plain = content
-            hearing.print.shape = (Int.random(in: 0..<8, using: &random) == 0 ? 3 : 4) << 8
+            hearing.print.shape = (Int.random(in: 0..<8, using: &random) == 0 ? 3 : 4) << 16
         }
         if !hearing.isReadable, Bool.random(using: &random) {
             hearing.print.cipher = content
-            hearing.print.shape = 5 << 17
+            hearing.print.shape = 5 << 25
         }
         hearing.print.isLossy = !hearing.isReplayedState && Int.random(in: 0..<6, using: &random) == 0
         hearing.print.reception = UInt32.random(in: 1...3, using: &random)
