@@ -31,7 +31,13 @@ struct CalendarTests {
             let day = Int64.random(in: -135_000...157_000, using: &generator)
             for second in [0, 59, 60, 3_599, 3_600, 86_399, Int64.random(in: 0..<86_400, using: &generator)] {
                 let seconds = day * 86_400 + second
-                #expect(ISO8601.text(seconds: seconds) == expected(seconds, calendar), "\(seconds)")
+                let text = expected(seconds, calendar)
+                #expect(ISO8601.text(seconds: seconds) == text, "\(seconds)")
+                let exact = text.dropLast() + ".999999Z"
+                #expect(ISO8601.text(microseconds: seconds * 1_000_000 + 999_999) == exact, "\(seconds)")
+                var bytes: [UInt8] = []
+                ISO8601.append(microseconds: seconds * 1_000_000 + 999_999, to: &bytes)
+                #expect(bytes == Array(exact.utf8), "\(seconds)")
             }
         }
         #expect(ISO8601.text(microseconds: 1_500_000) == "1970-01-01T00:00:01.500000Z")
