@@ -81,7 +81,7 @@ def works(program):
     objects = lambda line: [json.loads(row) for row in program.ask(line + " --format jsonl").splitlines()]
     packet = objects("packets --limit 1")[0]
     node, gateway, name = packet["from"], (packet["gateways"] or [packet["from"]])[0], "LongFast"
-    limited = [f"{each} --limit 20" for each in LISTS] + ["packets", "events"]
+    limited = [f"{each} --limit 20" for each in LISTS] + ["packets --limit 50", "events --limit 50"]
     for each in ("packets", "events"):
         limited += [f"{each} {one} --limit 50" for one in (
             f"--node {node}", f"--gateway {gateway}", "--port TEXT_MESSAGE_APP", f"--channel {name}", f"--node {node} --mentions", "--since 1h",
