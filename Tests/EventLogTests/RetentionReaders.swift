@@ -18,7 +18,7 @@ struct RetentionReaders {
         await log.close()
     }
 
-    @Test func `a consumer is told which events it lost, and goes on when it skips them`() async throws {
+    @Test func `a consumer learns which events it lost, and goes on when it skips them`() async throws {
         let log = try EventLog.temporary()
         try await appendNumbered(log, 2000)
         var consumer = try log.consumer(named: "late")

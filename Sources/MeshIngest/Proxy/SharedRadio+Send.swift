@@ -73,7 +73,7 @@ extension SharedRadio {
         if !old.isEmpty {
             // In one step, so that each is recorded once.
             _ = try await sink.append(old, cursor: SourceCursor(key: key, value: kept))
-            tell("\(gone) from before the start will not be sent: too old, and shown as failed; send them again if need be")
+            tell("\(gone) from before the start will not be sent: too old, and shown as failed; send again what is still needed")
         }
         for item in fresh { _ = outbox.put(item) }  // no client is connected yet
         if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
@@ -93,10 +93,9 @@ extension SharedRadio {
             }
             _ = try await sink.append(unsent, cursor: SourceCursor(key: unsentKey, value: EventNumbers.bytes(outbox.events)))
             tide.rise()
+            guard !unsent.isEmpty else { return }
             let text = try Self.text(unsent.map(\.source), log)
-            tell(
-                "\(text) will not be sent: the radio has not accepted them in time, and they are shown as failed; send them again if need be"
-            )
+            tell("\(text) will not be sent: too old, and shown as failed; send again what is still needed")
         } catch {
             outbox.putBack(old)  // the log cannot be read or written now, which is reported elsewhere
         }

@@ -53,8 +53,9 @@ final class RadioOutbox: Sendable {
     /// Removes the packets that have waited longer than this and are not being sent.
     func takeOld(seconds: Double) -> [Item] {
         state.withLock { state in
-            let rest = state.waiting[(state.isSending ? 1 : 0)...]
-            let old = rest.filter { $0.event != nil && $0.since.duration(to: .now) >= .seconds(seconds) }
+            let old = state.waiting.dropFirst(state.isSending ? 1 : 0).filter {
+                $0.event != nil && $0.since.duration(to: .now) >= .seconds(seconds)
+            }
             if !old.isEmpty {
                 let events = Set(old.map(\.event))
                 state.waiting.removeAll { $0.event != nil && events.contains($0.event) }
@@ -113,5 +114,10 @@ final class RadioOutbox: Sendable {
         }
     }
 
-    private func removeFirst() { state.withLock { if !$0.waiting.isEmpty { $0.waiting.removeFirst() } } }
+    private func removeFirst() {
+        state.withLock { state in
+            if !state.waiting.isEmpty { state.waiting.removeFirst() }
+            state.isSending = false
+        }
+    }
 }

@@ -195,6 +195,25 @@ struct AbsentClients {
         try await running.stop()
     }
 
+    @Test func `old packets can be taken out of the queue, and put back, at any moment of its work`() async throws {
+        let outbox = RadioOutbox()
+        let running = Task { try await outbox.run(silence_s: { 0 }) { _ in } }
+        let taking = Task {
+            while !Task.isCancelled {
+                outbox.putBack(outbox.takeOld(seconds: 0))
+                await Task.yield()
+            }
+        }
+        for number in 0..<20_000 as Range<UInt64> {
+            while !outbox.put(RadioOutbox.Item(message: [1], event: number)) { await Task.yield() }
+        }
+        while !outbox.events.isEmpty { await Task.yield() }
+        taking.cancel()
+        running.cancel()
+        await taking.value
+        try await running.value
+    }
+
     @Test func `a packet stays in the queue while the radio says nothing at all`() async throws {
         let (outbox, heard) = (RadioOutbox(answerSeconds: 0.05), SharedRadioTests.Away())
         _ = outbox.put(RadioOutbox.Item(message: [1], packet: 1, event: 7))
