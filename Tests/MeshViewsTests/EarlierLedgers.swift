@@ -35,12 +35,16 @@ struct EarlierLedgers {
         return ledger
     }
 
+    private func seriesAnswers(_ ledger: Ledger) throws -> [String] {
+        try ledger.positions(of: nil).map { "\($0)" } + ledger.telemetry(of: nil).map { "\($0)" }
+    }
+
     /// Everything that can be read of it.
     private func answers(_ ledger: Ledger) throws -> [String] {
         var answers = try Ledger.viewNames.map { "\($0) \(try ledger.digest(of: $0))" }
         answers += try ledger.nodes().map { "\($0)" }
+        answers += try seriesAnswers(ledger)
         for node in try ledger.nodes().prefix(8) {
-            answers += try ledger.positions(of: node.number).map { "\($0)" }
             answers += try ledger.telemetry(of: node.number, RowQuery(limit: 5, newestFirst: false)).map { "\($0)" }
             answers.append("\(try ledger.sequences(of: EventSelection(node: node.number)).map(\.rawValue))")
         }
@@ -87,20 +91,35 @@ struct EarlierLedgers {
         let packets = try text.split(separator: "\n").prefix(4_000).map {
             [UInt8](try #require(Data(base64Encoded: JSONDecoder().decode(Line.self, from: Data($0.utf8)).raw_b64)))
         }
-        let count = Int.random(in: packets.count / 4...packets.count, using: &random)
-        func ledger(_ packets: some Sequence<[UInt8]>) async throws -> Ledger {
-            let ledger = try await Ledger.temporary(options: options(Self.caps))
+        let counts = (0..<4).map { _ in Int.random(in: packets.count / 4...packets.count, using: &random) }.sorted()
+        func append(_ packets: some Sequence<[UInt8]>, to ledger: Ledger) async throws {
             let source = try await ledger.log.source(named: "mesh")
             _ = try await ledger.log.append(
                 packets.map { NewEvent($0, encoding: .meshPacket, source: source, reception: .unrecorded) })
             try await ledger.catchUp()
-            return ledger
         }
-        let (whole, short) = (try await ledger(packets), try await ledger(packets.prefix(count)))
-        let then = try whole.asOf(.sequence(UInt64(count)))
-        let differences = try Set(answers(then)).symmetricDifference(answers(short)).sorted()
-        #expect(differences.isEmpty, "MESHLEDGER_SEED=\(seed), \(count) packets: \(differences)")
-        #expect(try answers(then) == answers(short), "MESHLEDGER_SEED=\(seed), \(count) packets")
-        for ledger in [then, short, whole] { try await ledger.close() }
+        let whole = try await Ledger.temporary(options: options(Self.caps))
+        try await append(packets, to: whole)
+        let short = try await Ledger.temporary(options: options(Self.caps))
+        var series: [(count: Int, answers: [String])] = []
+        for (count, before) in zip(counts, [0] + counts) {
+            try await append(packets[before..<count], to: short)
+            let then = try whole.asOf(.sequence(UInt64(count)))
+            let (mine, other) = try (answers(then), answers(short))
+            let differences = Set(mine).symmetricDifference(other).sorted()
+            #expect(differences.isEmpty, "MESHLEDGER_SEED=\(seed), \(count) packets: \(differences)")
+            #expect(mine == other, "MESHLEDGER_SEED=\(seed), \(count) packets")
+            try await then.close()
+            series.append((count, try seriesAnswers(short)))
+        }
+        // Series of which only the newest events are kept: what these replace may be older.
+        let cut = counts[1] / 256 * 256
+        try await whole.retain(through: EventSequence(UInt64(cut)))
+        for (count, expected) in series where count > cut {
+            let then = try whole.asOf(.sequence(UInt64(count)))
+            #expect(try seriesAnswers(then) == expected, "MESHLEDGER_SEED=\(seed), \(count) packets, cut at \(cut)")
+            try await then.close()
+        }
+        for ledger in [short, whole] { try await ledger.close() }
     }
 }

@@ -37,13 +37,14 @@ def run(*words):
     return done.stdout
 
 
-def dump(folder, ledger):
-    """What compare.py reads of a ledger."""
+def dump(folder, ledger, *moment):
+    """What compare.py reads of a ledger, as of a moment if one is given."""
     program = os.environ["MESHLEDGER_PROGRAM"]
+    folder.mkdir(exist_ok=True)
     for view in VIEWS:
         words = {"packets": ["export", "packet_events"], "quarantine": ["quarantine"]}.get(view, ["view", view, "--archived", "--raw"])
-        (folder / f"{view}.jsonl").write_text(run(program, *words, "--ledger", str(ledger), "--format", "jsonl"))
-    (folder / "events.jsonl").write_text(run(program, "export", "events", "--ledger", str(ledger), "--format", "jsonl"))
+        (folder / f"{view}.jsonl").write_text(run(program, *words, "--ledger", str(ledger), "--format", "jsonl", *moment))
+    (folder / "events.jsonl").write_text(run(program, "export", "events", "--ledger", str(ledger), "--format", "jsonl", *moment))
 
 
 def history(seed, folder):
@@ -59,11 +60,19 @@ def history(seed, folder):
         if writer.stdout.readline() != "ready\n":
             raise RuntimeError(f"{' '.join(words)[:200]}: {writer.stderr.read()[-800:]}")
         dump(folder, ledger)
+        then = None if chosen else Random(seed).randint(1, (folder / "events.jsonl").read_text().count("\n"))
+        if then:
+            dump(folder / "then", ledger, "--as-of", str(then))  # with the caps that the program has
         writer.communicate()
     if writer.returncode:
         raise RuntimeError(f"{' '.join(words)[:200]}: {writer.returncode}")
-    rows = fold.rows_of(folder / "events.jsonl", keys, chosen)
-    found, counts = compare.problems(rows, compare.Ours(folder))
+    found, counts = differences(folder, keys, chosen)
+    earlier, more = differences(folder / "then", keys, chosen) if then else ([], 0)
+    return found + [f"as of event {then}: {difference}" for difference in earlier], counts + more
+
+
+def differences(folder, keys, chosen):
+    found, counts = compare.problems(fold.rows_of(folder / "events.jsonl", keys, chosen), compare.Ours(folder))
     return found, counts.total()
 
 

@@ -56,6 +56,18 @@ struct Series {
         return try transaction.get(store.table("counts"), key.rawSpan)?.bigEndianUInt64(at: 0) ?? 0
     }
 
+    /// Visits the times and events of its rows, the earliest first.
+    func forEachRow(in store: ViewStore, _ visitor: (_ time: UInt32, _ event: UInt64) -> Void) throws(StorageError) {
+        let transaction = try store.environment.beginRead()
+        var cursor = try transaction.cursor(store.table(view.name))
+        var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+        while isThere, cursor.key.byteCount == view.prefixLength + 12, cursor.key.starts(with: prefix) {
+            visitor(
+                cursor.key.bigEndianUInt32(at: view.prefixLength), cursor.key.bigEndianUInt64(at: view.prefixLength + 4))
+            isThere = try cursor.next()
+        }
+    }
+
     /// The time of the first of its rows.
     func firstTime(in store: ViewStore) throws(StorageError) -> UInt32? {
         let transaction = try store.environment.beginRead()
@@ -84,9 +96,8 @@ struct HistoricalSeries {
     private let stageState: StageState
     /// The events that changed the cap, including those that are already folded.
     private let changes: [UInt64]
-    /// Whether a row of an earlier reception may have replaced one.
-    private let hasSuperseded: Bool
-    private var rows = SupersededRows()
+    /// Nil if no earlier reception's row has replaced one.
+    private var superseded: SupersededRows?
     private var decoding = WorkAhead<MeshBatch, any Error>()
 
     /// - Parameter today: the current view.
@@ -96,14 +107,22 @@ struct HistoricalSeries {
         (ledger, stage, through) = (past.whole, past.stage, past.through)
         cut = try store.checkpoint().sequence
         stageState = try today.stageState()
-        hasSuperseded = try series.lastSuperseded(in: today) > cut
+        if try series.view.isThinned || series.lastSuperseded(in: today) > cut {
+            var rows = try ledger.supersededRows(of: series.node, after: cut, through: through)
+            let earlier = rows.earlier
+            if !earlier.isEmpty {
+                try series.forEachRow(in: store) { time, event in if earlier.contains(event) { rows.note(rowOf: event, at: time) }
+                }
+            }
+            superseded = rows
+        }
         changes = try FavoriteCaps.changes(of: series.node, in: today).filter { $0 <= past.through }
     }
 
     mutating func fold() throws {
         guard cut < through else { return }
         defer { decoding.drop() }  // they read the log, which may be closed next
-        if series.view.isThinned || !changes.isEmpty || hasSuperseded { try foldAll() } else { try foldNewest() }
+        if superseded != nil || !changes.isEmpty { try foldAll() } else { try foldNewest() }
         try finish(downTo: 0)
     }
 
@@ -155,7 +174,7 @@ struct HistoricalSeries {
     private mutating func finish(downTo count: Int) throws {
         while decoding.count > count {
             var batch = try decoding.removeFirst().get()
-            if hasSuperseded { rows.find(in: &batch) }
+            superseded?.mark(in: &batch)
             try definition.replayBatch(store, batch, EventSequence(rawValue: cut))
         }
     }

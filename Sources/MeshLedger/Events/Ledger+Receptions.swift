@@ -141,6 +141,23 @@ extension Ledger {
         try atEnd(walk)
     }
 
+    /// Walks back through the index as far as events after `cut` may replace rows.
+    func supersededRows(of node: UInt32, after cut: UInt64, through last: UInt64) throws -> SupersededRows {
+        let (store, _) = try packetIndex()
+        var rows = SupersededRows(of: node, after: cut)
+        var number = PacketBlock.number(of: last)
+        while true {
+            let events = PacketBlock.events(ofBlock: number)
+            if rows.isComplete(before: events.upperBound) { break }
+            if let (layout, value) = try block(number, of: store) {
+                rows.collect(from: layout, number, through: last, value.rawSpan)
+            }
+            guard number > 0 else { break }
+            number -= 1
+        }
+        return rows
+    }
+
     func block(_ number: UInt64, of store: ViewStore) throws(StorageError) -> (
         layout: PacketBlockLayout, value: [UInt8]
     )? {

@@ -49,7 +49,7 @@ package struct PacketPrint: Sendable, Equatable {
         if packet.isOpen {
             plain = Self.plain(packet, payload)
             shape = packet.port << Self.portShift & Self.portMask
-        } else if packet.opening == .opaque || packet.opening == .badTag {
+        } else if packet.opening == .opaque || packet.opening == .badTag || packet.flags.contains(.hasEmptyCiphertext) {
             cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
             shape = Self.shape(payload)
         }

@@ -14,6 +14,29 @@ extension PacketBlockLayout {
         }
         return found
     }
+
+    /// The entries that a node has sent or that name it, rising.
+    func entries(of node: Int, _ roles: EventSelection.Roles, in bytes: RawSpan) -> [Int] {
+        var found: [Int] = []
+        if roles.contains(.sender) {
+            for entry in 0..<entryCount where senders.number(entry, in: bytes) == node {
+                let kind = kindColumn.number(entry, in: bytes)
+                guard kind < kinds.count, kinds[kind].flags.contains(.hasPacket) else { continue }
+                found.append(entry)
+            }
+        }
+        guard roles.contains(.addressee) || roles.contains(.named) else { return found }
+        forEachNaming(in: bytes) { entry, places in
+            let kind = kindColumn.number(entry, in: bytes)
+            guard kind < kinds.count else { return }
+            let hasAddressee = kinds[kind].flags.contains(.hasAddressee)
+            for (index, place) in places.enumerated() where Int(place) == node {
+                guard roles.contains(hasAddressee && index == 0 ? .addressee : .named) else { continue }
+                found.append(entry)
+            }
+        }
+        return found.sorted()
+    }
 }
 
 /// A selection in the terms of one block.
@@ -58,7 +81,7 @@ private struct BlockSearch {
         fits = [UInt8](repeating: 0, count: layout.entryCount)
         // The more selective test comes first: few blocks have a packet's id.
         if let node, mark == nil, nodeAsGateway <= 0 {
-            entries = Self.entries(of: node, wanted.roles, layout, bytes).filter(isWanted)
+            entries = layout.entries(of: node, wanted.roles, in: bytes).filter(isWanted)
             for entry in entries { fits[entry] = 3 }
             if entries.isEmpty { return nil }
         } else {
@@ -66,7 +89,7 @@ private struct BlockSearch {
             for entry in entries { fits[entry] = 1 }
             if entries.isEmpty { return nil }
             guard let node else { return }
-            for entry in Self.entries(of: node, wanted.roles, layout, bytes) { fits[entry] |= 2 }
+            for entry in layout.entries(of: node, wanted.roles, in: bytes) { fits[entry] |= 2 }
         }
     }
 
@@ -81,31 +104,6 @@ private struct BlockSearch {
             guard kind.channel >= 0, layout.channels[Int(kind.channel)].title == channel else { return false }
         }
         return wanted.packetID == nil || kind.flags.contains(.hasPacket)
-    }
-
-    /// The entries that a node has sent or that name it, rising.
-    private static func entries(
-        of node: Int, _ roles: EventSelection.Roles, _ layout: PacketBlockLayout, _ bytes: RawSpan
-    ) -> [Int] {
-        var found: [Int] = []
-        if roles.contains(.sender) {
-            for entry in 0..<layout.entryCount where layout.senders.number(entry, in: bytes) == node {
-                let kind = layout.kindColumn.number(entry, in: bytes)
-                guard kind < layout.kinds.count, layout.kinds[kind].flags.contains(.hasPacket) else { continue }
-                found.append(entry)
-            }
-        }
-        guard roles.contains(.addressee) || roles.contains(.named) else { return found }
-        layout.forEachNaming(in: bytes) { entry, places in
-            let kind = layout.kindColumn.number(entry, in: bytes)
-            guard kind < layout.kinds.count else { return }
-            let hasAddressee = layout.kinds[kind].flags.contains(.hasAddressee)
-            for (index, place) in places.enumerated() where Int(place) == node {
-                guard roles.contains(hasAddressee && index == 0 ? .addressee : .named) else { continue }
-                found.append(entry)
-            }
-        }
-        return found.sorted()
     }
 
     @inline(__always)

@@ -90,7 +90,9 @@ extension PacketOpener {
         switch content.variant {
         case .decoded: openDecoded(bytes, content, &packet, &batch)
         case .encrypted where content.range.length > 0: openEncrypted(bytes, content, &packet, &batch)
-        case .encrypted, .none: packet.opening = .empty
+        case .encrypted, .none:
+            packet.opening = .empty
+            if content.variant == .encrypted { packet.flags.insert(.hasEmptyCiphertext) }
         }
     }
 

@@ -27,6 +27,8 @@ public struct PacketFlags: OptionSet, Sendable, Hashable {
     @inlinable public static var signatureVerifiedByNode: PacketFlags { PacketFlags(rawValue: 1 << 12) }
     /// A key of the packet's own hash opened it, and official decoders accept it, but no encoder writes this form: some of it was altered in transit.
     @inlinable public static var isDamaged: PacketFlags { PacketFlags(rawValue: 1 << 14) }
+    /// It came encrypted, but without any bytes.
+    @inlinable public static var hasEmptyCiphertext: PacketFlags { PacketFlags(rawValue: 1 << 15) }
     /// `hopStart` was present and is not 0.
     @inlinable public static var hasHopStart: PacketFlags { PacketFlags(rawValue: 1 << 13) }
 }
