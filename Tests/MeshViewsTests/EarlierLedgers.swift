@@ -75,16 +75,17 @@ struct EarlierLedgers {
 
     @Test(
         .enabled(if: OraclePython.path != nil, Comment(rawValue: OraclePython.need)),
-        arguments: SharedFolder.exists ? [false, true] : [false])
-    func `W10 D22: as of event n, generated and recorded packets give what the first n of them give`(isRecorded: Bool)
+        arguments: ["made", "made, where packets with one id cross in time"] + (SharedFolder.exists ? ["recorded"] : []))
+    func `W10 D22: as of event n, generated and recorded packets give what the first n of them give`(traffic: String)
         async throws
     {
         struct Line: Decodable { var raw_b64: String }
-        let seed = ProcessInfo.processInfo.environment["MESHLEDGER_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...9_999)
+        let chosen = ProcessInfo.processInfo.environment["MESHLEDGER_SEED"].flatMap { UInt64($0) }
+        let seed = traffic.contains("cross") ? 7 : chosen ?? .random(in: 1...9_999)
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let file =
-            isRecorded
+            traffic == "recorded"
             ? SharedFolder.file("captures/packets-2025-09.jsonl")
             : try GeneratedCapture("jsonl", seed: seed, ["packets=700", "hostile=15"], in: folder).url
         let text = try String(contentsOf: file, encoding: .utf8)
