@@ -42,6 +42,19 @@ struct RefusedFileTests {
         #expect(bench.log.head == .zero)
     }
 
+    @Test func `whole frames with random content are no capture of a radio`() async throws {
+        let bench = try ImportBench()
+        var random = SeededGenerator(seed: 5)
+        var bytes: [UInt8] = []
+        for _ in 0..<300 {
+            let count = Int.random(in: 1...200, using: &random)
+            bytes += [0x94, 0xc3, 0, UInt8(count)] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+        let path = try bench.write(bytes, to: "frames")
+        #expect(await bench.failure(path)?.code == .wrongFormat)
+        #expect(bench.log.head == .zero)
+    }
+
     @Test func `an empty file is nothing to import, and not wrong`() async throws {
         let bench = try ImportBench()
         let report = try await bench.run(try bench.write("", to: "empty"))

@@ -359,6 +359,10 @@ struct PacketContents {
         let node = try #require(try ledger.node(1_001))
         #expect((node.receptions, node.packets, node.lastHeard) == (0, 0, time))
         #expect(try ledger.channels().isEmpty)
+        let packets = try ledger.packets()
+        #expect(packets.map { $0.receptions.map(\.sequence) } == [[2, 4], [1, 3]])
+        #expect(packets.allSatisfy { $0.isReplayedState && $0.heardReceptions.isEmpty })
+        #expect(try ledger.receptions(of: position.id).isEmpty)
         try await ledger.close()
     }
 }

@@ -38,7 +38,7 @@ struct PacketReceptionsCommand: AsyncParsableCommand, ShowsTimes {
             guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
             let writer = try output.writer(Self.columns(in: ledger))
             for packet in packets {
-                for reception in packet.receptions { writer.write(ReceptionRecord(packet: packet, reception: reception)) }
+                for reception in ReceptionRecord.all(of: packet) { writer.write(reception) }
             }
             writer.finish()
         }

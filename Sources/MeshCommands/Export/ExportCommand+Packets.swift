@@ -72,7 +72,7 @@ extension ExportCommand {
     func exportReceptions(_ ledger: Ledger) throws {
         try write(ReceptionRecord.tableColumns, ledger) { write in
             try forEachPacket(ledger) { packet in
-                packet.receptions.allSatisfy { write(ReceptionRecord(packet: packet, reception: $0)) }
+                ReceptionRecord.all(of: packet).allSatisfy(write)
             }
         }
     }

@@ -48,7 +48,7 @@ struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
     private static func receptions(of node: UInt32, in ledger: Ledger) throws -> [UInt64: [PacketReception]] {
         var all: [UInt64: [PacketReception]] = [:]
         for packet in try ledger.packets(EventSelection(node: node, roles: .sender, port: Port.position)) {
-            for reception in packet.receptions { all[reception.sequence] = packet.receptions }
+            for reception in packet.receptions { all[reception.sequence] = packet.heardReceptions }
         }
         return all
     }

@@ -68,11 +68,23 @@ enum FormatDetection {
         return score
     }
 
-    /// Base64 and lengths match much that is not traffic, so at least one packet in it must name its sender. Real captures contain some that do not.
+    /// Base64, lengths and the beginnings of frames match much that is not traffic, so at least one packet in it must name its sender, and a frame
+    /// hold fields. Real captures contain some that do not.
     private static func isPlausible(_ record: IngestRecord, _ format: ImportFormat) -> Bool {
         switch format {
         case .envelopes, .lengthPrefixed: hasSender(record.payload)
+        case .stream: hasFields(record.payload)
         default: true
+        }
+    }
+
+    private static func hasFields(_ frame: [UInt8]) -> Bool {
+        var reader = WireReader(frame.rawSpan)
+        do throws(WireError) {
+            while try reader.next() != nil {}
+            return !frame.isEmpty
+        } catch {
+            return false
         }
     }
 

@@ -67,7 +67,7 @@ final class PacketReader {
 
     func receptions(at sequences: [EventSequence]) throws -> [PacketReception] {
         var found: [PacketReception] = []
-        try forEachReception(at: sequences) { found.append(PacketReception($0, $1)) }
+        try forEachReception(at: sequences) { if !$0.isReplayedState { found.append(PacketReception($0, $1)) } }
         return found
     }
 
@@ -98,6 +98,6 @@ extension PacketReception {
             sequence: header.sequence.rawValue, source: header.source, arrival: header.arrivalTime, rxTime: packet.rxTime,
             heard: header.heard(rxTime: packet.rxTime), heardSource: header.heardSource(rxTime: packet.rxTime),
             gateway: packet.gateway, snr: packet.rxSNR, rssi: packet.hasRSSI ? packet.rxRSSI : nil, hopsAway: packet.hopsAway,
-            relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT))
+            relayNode: packet.relayNode, isViaMQTT: packet.flags.contains(.viaMQTT), isReplayedState: packet.isReplayedState)
     }
 }

@@ -25,6 +25,8 @@ public struct PacketReception: Sendable, Hashable {
     /// The last byte of the number of the node that relayed it; 0 if unknown.
     public var relayNode: UInt8
     public var isViaMQTT: Bool
+    /// A node replayed stored state to its client: it was not heard then.
+    package var isReplayedState = false
 }
 
 /// A packet with all its receptions.
@@ -40,6 +42,7 @@ public struct PacketRow: Sendable, Hashable {
     /// Whether parts of it were altered on the way, as far as its format shows.
     public var isDamaged: Bool
     /// In order of arrival, each once even if it is in the log more often. The first ones are missing if retention has dropped them.
+    /// Those of replayed state are not receptions, but tell where it is in the log.
     public var receptions: [PacketReception]
     /// Whether another packet of the same hour has the same sender and id but other content: one of them is forged, or the id was used twice.
     public var hasConflict = false
@@ -48,4 +51,10 @@ public struct PacketRow: Sendable, Hashable {
     public var heard: Timestamp? { receptions.lazy.map(\.heard).min() }
 
     public var firstSequence: UInt64 { receptions.first?.sequence ?? 0 }
+
+    /// Whether a node replayed it to its client from what it had stored: then nobody heard it.
+    public var isReplayedState: Bool { receptions.first?.isReplayedState ?? false }
+
+    /// The receptions that count.
+    package var heardReceptions: [PacketReception] { isReplayedState ? [] : receptions }
 }

@@ -46,9 +46,7 @@ struct LogLakeTables {
                     ReceptionRecord.tableName, view: PacketRow.tableName, ReceptionRecord.tableColumns(context),
                     seconds: { $0.reception.arrival.seconds }
                 ) { visit in
-                    try forEachPacket { packet in
-                        for reception in packet.receptions { visit(ReceptionRecord(packet: packet, reception: reception)) }
-                    }
+                    try forEachPacket { ReceptionRecord.all(of: $0).forEach(visit) }
                 })
         }
     }

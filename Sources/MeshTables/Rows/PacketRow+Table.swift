@@ -21,7 +21,7 @@ extension PacketRow: TableRow {
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn("opening", .enumeration { $0.opening }, meaning: "How it was opened, or why not."),
             TableColumn("is_damaged", .number { $0.isDamaged }, meaning: "Whether parts of it were altered on the way."),
-            TableColumn("receptions", .number { UInt32(clamping: $0.receptions.count) }, meaning: "How often it was heard."),
+            TableColumn("receptions", .number { UInt32(clamping: $0.heardReceptions.count) }, meaning: "How often it was heard."),
             TableColumn(
                 "gateways", .texts { row in row.receptions.filter { $0.gateway != 0 }.map { NodeID.text($0.gateway) } },
                 meaning: "Those that heard it."),
@@ -59,6 +59,10 @@ public struct ReceptionRecord: TableRow {
     public init(packet: PacketRow, reception: PacketReception) {
         self.packet = packet
         self.reception = reception
+    }
+
+    package static func all(of packet: PacketRow) -> [ReceptionRecord] {
+        packet.heardReceptions.map { ReceptionRecord(packet: packet, reception: $0) }
     }
 
     public static var tableName: String { "receptions" }

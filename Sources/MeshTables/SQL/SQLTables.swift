@@ -47,8 +47,8 @@ package enum SQLTables {
             let finders: [String: LogTable.Finder] = [
                 "sequence": .sequence, "arrival": .arrival, "from": .sender, "gateway": .gateway,
             ]
-            return PacketTable<ReceptionRecord>(session, path: path, finders, isOfPackets: false) { packet in
-                packet.receptions.map { ReceptionRecord(packet: packet, reception: $0) }
+            return PacketTable<ReceptionRecord>(session, path: path, finders, isOfPackets: false) {
+                ReceptionRecord.all(of: $0)
             } number: {
                 $0.reception.sequence
             }

@@ -15,7 +15,7 @@ extension RelationList {
             // Ids recur: among several packets it is the one that this event is a reception of.
             let packets = try ledger.packets(EventSelection(node: sender, roles: .sender, packetID: id))
             let packet = packets.first { $0.receptions.contains { $0.sequence == sequence } }
-            return packet?.receptions.map { ExpandedRow($0, depth) } ?? []
+            return packet?.heardReceptions.map { ExpandedRow($0, depth) } ?? []
         }
     }
 }
