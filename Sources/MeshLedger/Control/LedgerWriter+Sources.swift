@@ -1,4 +1,5 @@
 import EventLog
+import ProtobufWire
 import Synchronization
 
 extension Ledger {
