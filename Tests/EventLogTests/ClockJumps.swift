@@ -1,3 +1,4 @@
+import Glibc
 import LogKit
 import Synchronization
 import TestKit
@@ -73,6 +74,18 @@ struct ClockJumps {
         #expect(old.header.arrivalTime < lab.clock.read().adding(seconds: -89 * Self.day))
         #expect(try lab.log.verify().isIntact)
         await lab.log.close()
+    }
+
+    @Test func `the steady clock is the system's, which goes on while the machine sleeps, in microseconds`() {
+        func systemTime() -> Int64 {
+            var time = timespec()
+            unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+            return (Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)) / 1_000
+        }
+        for _ in 0..<100 {
+            let (before, found, after) = (systemTime(), ClockWatch.systemSteadyTime(), systemTime())
+            #expect(before <= found && found <= after)
+        }
     }
 
     @Test func `a clock that nobody had set makes no event old when it is set`() async throws {

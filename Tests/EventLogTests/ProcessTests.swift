@@ -139,6 +139,57 @@ struct ProcessTests {
             #expect(error?.code == .permission)
         }
     }
+
+    /// What a reader who owns neither the folders nor their files may do with LMDB's list of readers and with the lock of writers.
+    @Test(.enabled(if: geteuid() == 0, "changing the user needs root"))
+    func `W4: a reader excludes writers only where it cannot be in LMDB's list of readers, and then needs the lock`() async throws
+    {
+        let folder = try TemporaryFolder()
+        let opened = unsafe chmod(folder.path, 0o755)
+        #expect(opened == 0)
+        for (name, list, lock) in [
+            ("listed", 0o666, 0o444), ("unlisted", 0o444, 0o444), ("hidden", 0, 0o444), ("without list", nil, 0o444),
+            ("without lock", 0o444, nil), ("closed lock", 0o444, 0),
+        ] as [(String, mode_t?, mode_t?)] {
+            let path = folder.path + "/" + name
+            let log = try EventLog.create(at: path)
+            await log.close()
+            for entry in try [""] + FileManager.default.subpathsOfDirectory(atPath: path).map({ "/" + $0 }) {
+                let isFolder = ["", "/log", "/log/1"].contains(entry)
+                let changed = unsafe chmod(path + entry, isFolder ? 0o755 : 0o444)
+                #expect(changed == 0)
+            }
+            for (file, mode) in [("/log/1/lock.mdb", list), ("/LOCK", lock)] {
+                let changed = if let mode { unsafe chmod(path + file, mode) } else { unsafe unlink(path + file) }
+                #expect(changed == 0)
+            }
+        }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let writer = unsafe Glibc.open(path + "/unlisted/LOCK", O_RDWR)
+            #expect(setuid(65534) == 0)
+            func read(_ name: String) throws -> EventLog {
+                try EventLog.open(at: path + "/" + name, options: EventLogOptions(access: .readOnly))
+            }
+            func failure(_ name: String) -> EventLogError? {
+                #expect(throws: EventLogError.self) { _ = try read(name) }
+            }
+            for name in ["listed", "unlisted", "hidden", "without list"] {
+                let log = try read(name)
+                #expect(log.excludesWriters == (name != "listed"), "\(name)")
+                await log.close()
+            }
+            #expect(flock(writer, LOCK_EX | LOCK_NB) == 0, "the reader has given it back")
+            #expect(failure("unlisted")?.code == .writerRunning)
+            #expect(flock(writer, LOCK_UN) == 0)
+            let reader = try read("unlisted")
+            #expect(flock(writer, LOCK_EX | LOCK_NB) != 0, "a reader keeps writers away")
+            await reader.close()
+            let (missing, closed) = (failure("without lock"), failure("closed lock"))
+            #expect(missing?.code == .permission && missing?.detail?.contains("is missing") == true, "\(missing as Any)")
+            #expect(closed?.code == .permission && closed?.detail?.contains("is missing") != true, "\(closed as Any)")
+            #expect(missing?.path == path + "/without lock/LOCK" && closed?.path == path + "/closed lock/LOCK")
+        }
+    }
 }
 
 /// Another process, which is killed.

@@ -27,6 +27,21 @@ import Testing
         }
     }
 
+    @Test func `tiles and the leaves that are added to them have the root that the RFC gives all leaves`() throws {
+        var generator = SeededGenerator(seed: 256)
+        let leaves = (0..<1_330).map { _ in generator.bytes(32) }
+        let digests = leaves.compactMap(digest)
+        var hasher = MerkleHasher()
+        for tiles in 0...5 {
+            var tree = LeafTree()
+            for tile in 0..<tiles { tree.add(tile: hasher.root(Array(digests[tile * 256..<(tile + 1) * 256]))) }
+            for count in tiles * 256..<tiles * 256 + 50 {
+                #expect(tree.count == UInt64(count) && tree.root() == digest(root(leaves[..<count])), "\(count), \(tiles) tiles")
+                tree.add(digests[count])
+            }
+        }
+    }
+
     private func digest(_ bytes: [UInt8]) -> SHA256Digest? { unsafe SHA256Digest(bytes.span.bytes) }
 
     private func leaves(_ log: EventLog) throws -> [[UInt8]] {

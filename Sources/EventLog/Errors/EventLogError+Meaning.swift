@@ -44,12 +44,12 @@ extension EventLogError: CustomStringConvertible {
                 + "then import them into a new ledger"
         case .locked:
             if let holder {
-                "process \(holder) has it open for writing; stop that process or open for reading only"
+                "process \(holder) has it open for writing; end that process or open for reading only"
             } else {
                 "another process has it open; wait until that process ends, or open for reading only"
             }
         case .writerRunning:
-            "a process is writing to it, and reading it meanwhile takes permission to write its file lock.mdb; stop that process or get "
+            "a process is writing to it, and reading it meanwhile takes permission to write its file lock.mdb; end that process or get "
                 + "that permission"
         case .alreadyOpen: "this process already has it open; use that handle or close it first"
         case .permission: "access was denied; check the owner and mode of the folder and its files"

@@ -18,9 +18,9 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameter text: `NAME+HASH+KEY`, as in `description`. Nil for anything else.
     public init?(_ text: String) {
-        let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, !parts[0].contains(where: \.isWhitespace),
-            let key = Data(base64Encoded: String(parts[2])), key.count == 33, key.first == Self.ed25519
+        let parts = text.split(separator: "+", maxSplits: 2)
+        guard parts.count == 3, !parts[0].contains(where: \.isWhitespace),
+            let key = Data(base64Encoded: String(parts[2])), key.count == 33
         else { return nil }
         self.init(name: String(parts[0]), publicKey: Array(key.dropFirst()))
         guard Array(description.utf8) == Array(text.utf8) else { return nil }
@@ -45,7 +45,7 @@ package struct NoteSigner: Sendable {
 
     /// - Parameter seed: 32 bytes. Nil for another length.
     init?(name: String, seed: [UInt8]) {
-        guard seed.count == 32, let publicKey = try? Ed25519.publicKey(of: seed) else { return nil }  // only for a wrong length
+        guard let publicKey = try? Ed25519.publicKey(of: seed) else { return nil }  // only for a wrong length
         verifier = NoteVerifier(name: name, publicKey: publicKey)
         self.seed = seed
     }

@@ -21,12 +21,12 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     /// Parses the text of a note's `description`. Nil for anything else, including other spellings of the same note: other line ends, spaces,
     /// non-canonical base64.
     public init?(_ note: String) {
-        guard let end = note.range(of: "\n\n", options: .backwards) else { return nil }
-        text = String(note[..<end.lowerBound]) + "\n"
+        guard let end = note.range(of: "\n\n", options: .backwards)?.lowerBound else { return nil }
+        text = String(note[..<end]) + "\n"
         var signatures: [Signature] = []
-        for line in note[end.upperBound...].split(separator: "\n") {
-            let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[0] == "—", let bytes = Data(base64Encoded: String(parts[2])), bytes.count > 4 else {
+        for line in note[end...].split(separator: "\n") {
+            let parts = line.split(separator: " ")
+            guard parts.count == 3, let bytes = Data(base64Encoded: String(parts[2])), bytes.count > 4 else {
                 return nil
             }
             signatures.append(Signature(name: String(parts[1]), bytes: Array(bytes)))

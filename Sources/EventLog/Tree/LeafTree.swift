@@ -9,20 +9,15 @@ package struct LeafTree {
 
     package init() {}
 
-    package mutating func add(_ leaf: SHA256Digest) {
-        edge.append(leaf)
-        count += 1
-        for _ in 0..<count.trailingZeroBitCount {
-            let right = edge.removeLast()
-            edge.append(hasher.nodeHash(edge.removeLast(), right))
-        }
-    }
+    package mutating func add(_ leaf: SHA256Digest) { add(leaf, leaves: 1) }
 
     /// Adds the hash of the next 256 leaves; the number of earlier ones must be a multiple of 256.
-    package mutating func add(tile: SHA256Digest) {
-        edge.append(tile)
-        count += LogStore.tileSize
-        for _ in 0..<max(count.trailingZeroBitCount - LogStore.tileSize.trailingZeroBitCount, 0) {
+    package mutating func add(tile: SHA256Digest) { add(tile, leaves: LogStore.tileSize) }
+
+    private mutating func add(_ hash: SHA256Digest, leaves: UInt64) {
+        edge.append(hash)
+        count += leaves
+        for _ in 0..<(count / leaves).trailingZeroBitCount {
             let right = edge.removeLast()
             edge.append(hasher.nodeHash(edge.removeLast(), right))
         }

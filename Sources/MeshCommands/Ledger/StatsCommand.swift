@@ -82,9 +82,9 @@ struct StatsCommand: AsyncParsableCommand {
             if let erasure = try ledger.log.pendingErasure() {
                 facts.append(Fact(name: "erasure_unfinished", value: .unsigned(erasure.rawValue)))
             }
-            let condition = await LedgerWriter.condition(at: ledger.path)
+            let (condition, writer) = try await Self.writer(ledger.path)
             facts += try Self.sizes(ledger)
-            facts += Self.writer(condition)
+            facts += writer
             facts += Self.readers(try condition?.log.readers ?? ledger.log.blockingReaders())
             for consumer in try ledger.log.consumers() {
                 facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
@@ -141,7 +141,24 @@ struct StatsCommand: AsyncParsableCommand {
     }
 
     /// The state reported by the writing process, unless that is this one, which writes only if it had to build views first.
-    private static func writer(_ condition: LedgerHealth?) -> [Fact] {
+    private static func writer(_ path: String) async throws -> (condition: LedgerHealth?, facts: [Fact]) {
+        do throws(LedgerError) {
+            let condition = try await LedgerWriter.condition(at: path)
+            return (condition, facts(condition))
+        } catch {
+            guard error.code == .locked else { throw error }
+            let reason = (error.underlying as? EventLogError)?.detail ?? error.description
+            return (
+                nil,
+                [
+                    Fact(name: "writer", value: .integer(Int64(error.holder ?? 0))),
+                    Fact(name: "writer_does_not_respond", value: .text(reason)),
+                ]
+            )
+        }
+    }
+
+    private static func facts(_ condition: LedgerHealth?) -> [Fact] {
         guard let condition, condition.process != ProcessInfo.processInfo.processIdentifier else {
             return [Fact(name: "writer", value: .null)]
         }

@@ -16,9 +16,11 @@ final class ControlClient: Sendable {
     /// After a failure of the connection, no further requests are sent.
     private let broken = Mutex<ControlError?>(nil)
 
-    /// - Parameter path: the ledger's folder.
+    /// - Parameters:
+    ///   - path: the ledger's folder.
+    ///   - waits: whether to wait for a process that is suspended.
     /// - Throws: `.unreachable` if no process listens.
-    init(ledger path: String) async throws(ControlError) {
+    init(ledger path: String, waitsForSuspended waits: Bool = true) async throws(ControlError) {
         self.path = path
         file = try ControlSocket.connect(to: path)
         guard let process = ControlSocket.trustedPeer(file, of: path) else {
@@ -26,6 +28,10 @@ final class ControlClient: Sendable {
             throw ControlError(.unreachable, path: path, "a process of another user is listening")
         }
         holder = process
+        guard waits || !ControlSocket.isSuspended(process) else {
+            Glibc.close(file)
+            throw .silence(of: process, path: path, "it is suspended, and goes on after `kill -CONT \(process)`")
+        }
         var time = timeval(tv_sec: ControlLimits.clientPatience_s, tv_usec: 0)
         let length = socklen_t(MemoryLayout<timeval>.size)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] { unsafe setsockopt(file, SOL_SOCKET, option, &time, length) }
@@ -123,6 +129,7 @@ final class ControlClient: Sendable {
 
     private func failure(_ number: Int32) -> ControlError {
         number == EAGAIN
-            ? ControlError(.gone, path: path, ControlError.silence) : ControlError(.gone, path: path, number: number)
+            ? .silence(of: holder, path: path, "it did not respond for \(ControlLimits.clientPatience_s) s")
+            : ControlError(.gone, path: path, number: number)
     }
 }

@@ -21,15 +21,19 @@ struct ControlError: Error, Sendable, Equatable {
     var path: String
     var reason: String?
 
-    static let silence = "it did not respond for \(ControlLimits.clientPatience_s) s"
-
-    /// Whether it is there, but does not respond, such as a process that was stopped.
-    var isSilence: Bool { code == .gone && reason == Self.silence }
+    /// The process that is there, but does not respond, such as one that was stopped.
+    var silentProcess: Int32?
 
     init(_ code: Code, path: String, _ reason: String? = nil) {
         self.code = code
         self.path = path
         self.reason = reason
+    }
+
+    static func silence(of process: Int32, path: String, _ reason: String) -> ControlError {
+        var error = ControlError(.gone, path: path, reason)
+        error.silentProcess = process
+        return error
     }
 
     init(_ code: Code, path: String, number: Int32) {

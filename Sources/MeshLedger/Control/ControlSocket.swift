@@ -84,6 +84,17 @@ enum ControlSocket {
         var folder = stat()
         return unsafe stat(ledger, &folder) == 0 && folder.st_uid == peer.user ? peer.process : nil
     }
+
+    /// Whether a process was stopped by a signal, and does nothing until it gets another.
+    static func isSuspended(_ process: Int32) -> Bool {
+        let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var line = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(file, &line, line.count)
+        guard count > 0, let end = line[..<count].lastIndex(of: UInt8(ascii: ")")) else { return false }
+        return line[end...].starts(with: ") T".utf8)
+    }
 }
 
 /// `struct ucred` of Linux.

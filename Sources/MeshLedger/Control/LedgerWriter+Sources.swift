@@ -1,4 +1,5 @@
 import EventLog
+import ProtobufWire
 import Synchronization
 
 extension Ledger {
@@ -19,15 +20,29 @@ extension LedgerWriter {
 
     /// What the live sources of the process that writes to a ledger are doing. Nil if no process writes, or it has no sources.
     /// - Throws: `.locked` if it does not respond.
-    package static func sources(at path: String) async throws(EventLogError) -> [UInt8]? {
+    package static func sources(at path: String) async throws(LedgerError) -> [UInt8]? {
+        try await answer(.sources, at: path)?.bytes
+    }
+
+    /// The state of a ledger, from the process that writes to it. Nil if no process writes, or it does not know the state.
+    /// - Throws: `.locked` if it does not respond.
+    public static func condition(at path: String) async throws(LedgerError) -> LedgerHealth? {
+        guard let (bytes, process) = try await answer(.status, at: path) else { return nil }
+        return try? LedgerHealth(bytes.rawSpan, process: process)  // of a process that runs another version
+    }
+
+    private static func answer(
+        _ request: ControlRequest, at path: String
+    ) async throws(LedgerError) -> (bytes: [UInt8], process: Int32)? {
         do {
-            return try await ControlClient(ledger: path).call(.sources).bytes
-        } catch let error as ControlError where error.isSilence {
-            throw EventLogError(.locked, path: path, detail: error.reason)
-        } catch ControlFailure.control(let error) where error.isSilence {
-            throw EventLogError(.locked, path: path, detail: error.reason)
+            let client = try await ControlClient(ledger: path, waitsForSuspended: false)
+            return try await client.call(request).bytes.map { ($0, client.holder) }
         } catch {
-            return nil
+            guard case .control(let error) = ControlFailure(error, path: path), let process = error.silentProcess else {
+                return nil
+            }
+            throw LedgerError(
+                EventLogError(.locked, path: path, detail: error.reason, holder: process > 0 ? process : nil))
         }
     }
 }

@@ -147,17 +147,6 @@ extension LedgerWriter {
         }
     }
 
-    /// The state of a ledger, from the process that writes to it. Nil if no process writes, or it does not answer.
-    public static func condition(at path: String) async -> LedgerHealth? {
-        do {
-            let client = try await ControlClient(ledger: path)
-            guard let bytes = try await client.call(.status).bytes else { return nil }
-            return try LedgerHealth(bytes.rawSpan, process: client.holder)
-        } catch {
-            return nil
-        }
-    }
-
     /// The channel keys that views are decoded with.
     /// - Throws: `.keys` if `keys.json` is not valid.
     public func keyring() async throws(LedgerError) -> Keyring {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MeshIngest
 import MeshLedger
 import Synchronization
@@ -99,17 +100,39 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
-    @Test func `18.13: status does not deny a process that was stopped`() throws {
+    @Test func `18.13: status and stats say at once that the process that writes is suspended`() throws {
         let tool = try Tool(holding: [Line.text("hello", from: 7)])
         let running = try tool.start(["run", try configure(tool, ["later"])])
         let process = running.process.processIdentifier
         defer { kill(process, SIGKILL) }
         try wait { try !statuses(tool).isEmpty }
         kill(process, SIGSTOP)
-        let outcome = try tool.run("status")
-        #expect(outcome.status == ExitStatus.locked.rawValue, "\(outcome.errors)")
+        let begun = ContinuousClock.now
+        let (status, stats) = (try tool.run("status"), try tool.run("stats"))
+        let all = try tool.run("stats", "--format", "json").objects.first
+        #expect(ContinuousClock.now - begun < .seconds(25))
+        let words = "it is suspended, and goes on after `kill -CONT \(process)`"
+        #expect(status.status == ExitStatus.locked.rawValue && status.errors.contains(words), "\(status.errors)")
         #expect(
-            outcome.errors.contains("did not respond for 30 s") && !outcome.errors.contains("no process"), "\(outcome.errors)")
+            stats.status == 0 && stats.output.contains("process \(process), which does not respond: \(words)"), "\(stats.output)")
+        #expect(all?["writer"] as? Int == Int(process) && all?["writer_does_not_respond"] as? String == words)
+        kill(process, SIGCONT)
+        #expect(try statuses(tool).count == 1)
+        #expect(try tool.run("stats", "--format", "json").objects.first?["degraded"] as? Bool == false)
+    }
+
+    @Test func `18.13: status and stats say that the process that writes does not respond`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 7)])
+        let descriptor = try Self.bind(tool.ledger + "/control.sock", SOCK_STREAM)
+        defer { close(descriptor) }
+        #expect(Glibc.listen(descriptor, 4) == 0)
+        let running = [try tool.start(["status"]), try tool.start(["stats"])]
+        let (status, stats) = (try running[0].wait(), try running[1].wait())
+        let words = "it did not respond for 30 s"
+        #expect(status.status == ExitStatus.locked.rawValue && status.errors.contains(words), "\(status.errors)")
+        #expect(
+            stats.status == 0 && stats.output.contains("process \(getpid()), which does not respond: \(words)"), "\(stats.output)"
+        )
     }
 
     @Test func `two sources that follow one file under two names store it once, and neither fails`() throws {
@@ -292,6 +315,23 @@ struct RunTests {
         func contains(_ line: String) -> Bool { lines.withLock { $0.contains(line) } }
     }
 
+    /// A new socket at the path.
+    private static func bind(_ path: String, _ kind: __socket_type) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        try #require(bytes.count < 108)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        return descriptor
+    }
+
     /// The service manager's end of the socket.
     private final class Manager {
         let path: String
@@ -300,18 +340,7 @@ struct RunTests {
 
         init(_ path: String) throws {
             self.path = path
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            let bytes = Array(path.utf8)
-            try #require(bytes.count < 108)
-            unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-            let bound = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            try #require(bound == 0)
+            descriptor = try RunTests.bind(path, SOCK_DGRAM)
             listen()
         }
 
