@@ -12,7 +12,7 @@ struct BlockCheck {
     /// The facts in the block, and those that its events add.
     private var facts = EventFacts()
     /// How many values the block lists for each facet.
-    private var told: [Int] = []
+    private var listedCounts: [Int] = []
     private(set) var problems: [(sequence: UInt64, text: String)] = []
 
     init(_ summariser: EventSummariser?) { self.summariser = summariser }
@@ -29,8 +29,8 @@ struct BlockCheck {
         if sequence == cursor.block.first {
             first = sequence
             arrivals = ArrivalRange()
-            facts = told(cursor.blocks.value)
-            told = facts.facets.map(\.values.count)
+            facts = facts(in: cursor.blocks.value)
+            listedCounts = facts.facets.map(\.values.count)
         } else if first != cursor.block.first || sequence != next {
             return first = 0
         }
@@ -47,7 +47,7 @@ struct BlockCheck {
     }
 
     /// The block's facts in the facets that the summariser fills: facts of an unknown form hide nothing.
-    private func told(_ value: RawSpan) -> EventFacts {
+    private func facts(in value: RawSpan) -> EventFacts {
         guard let summariser, let header = BlockHeader(value, first: first) else { return EventFacts() }
         var facts = (try? EventFacts(header.facts(value))) ?? EventFacts()  // see above
         facts.facets.removeAll { !summariser.facets.contains($0.number) }
@@ -60,7 +60,7 @@ struct BlockCheck {
             problems.append((first, "the block that begins with it lists wrong arrival times"))
         }
         // A value that the events added was missing from the block's facts.
-        if facts.facets.map(\.values.count) != told {
+        if facts.facets.map(\.values.count) != listedCounts {
             problems.append((first, "the block that begins with it hides events from searches"))
         }
     }

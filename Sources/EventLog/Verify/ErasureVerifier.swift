@@ -2,7 +2,7 @@
 struct ErasureVerifier {
     private var erased = SequenceSet()
     private var withoutPayload = SequenceSet()
-    private(set) var told: [Erasure] = []
+    private(set) var recorded: [Erasure] = []
     /// The first erasure that was under way when the check began.
     private let pending: EventSequence?
 
@@ -11,7 +11,7 @@ struct ErasureVerifier {
     mutating func add(_ finding: TileFinding) {
         for range in finding.erased.ranges { erased.append(range) }
         for range in finding.withoutPayload.ranges { withoutPayload.append(range) }
-        told += finding.erasures
+        recorded += finding.erasures
     }
 
     /// - Parameters:
@@ -27,12 +27,12 @@ struct ErasureVerifier {
             problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
         }
         let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
-        if known != told.map(\.sequence) { add(0, "the list of events that record erasures does not match the events") }
-        let named = SequenceSet((listed + told).flatMap { SequenceSet($0.ranges).ranges } + untold.ranges)
+        if known != recorded.map(\.sequence) { add(0, "the list of events that record erasures does not match the events") }
+        let named = SequenceSet((listed + recorded).flatMap { SequenceSet($0.ranges).ranges } + untold.ranges)
         for range in erased.subtracting(named).ranges {
             for sequence in range { add(sequence, "it is erased, but no event records that: its payload was removed") }
         }
-        for erasure in told where pending.map({ erasure.sequence < $0 }) ?? true {
+        for erasure in recorded where pending.map({ erasure.sequence < $0 }) ?? true {
             let dropped = SequenceSet(cut > 0 ? [1...cut] : [])
             for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).subtracting(dropped).ranges {
                 for sequence in range {

@@ -54,7 +54,7 @@ extension EventLog {
         }
         if let checkpoint {
             try verify(extending: checkpoint, &result)
-            let later = erasures.told.map(\.sequence).filter { $0.rawValue > checkpoint.size }
+            let later = erasures.recorded.map(\.sequence).filter { $0.rawValue > checkpoint.size }
             try verify(later, areSignedBy: verifier, &result)
         }
         return result

@@ -33,11 +33,11 @@ extension EventLog {
     /// Checks that the log's key signed the record of the dropped events. A ledger that was restored without its key records the cut again, under the
     /// new key: then the earlier event records the same cut.
     ///
-    /// - Parameter told: the contents of all retention events.
+    /// - Parameter events: the contents of all retention events.
     func verifySignature(
-        of retention: Retention, among told: [Retention], by verifier: NoteVerifier?, _ result: inout LogVerification
+        of retention: Retention, among events: [Retention], by verifier: NoteVerifier?, _ result: inout LogVerification
     ) throws(EventLogError) {
-        let same = told.filter {
+        let same = events.filter {
             $0.first == retention.first && $0.root == retention.root && $0.baselines == retention.baselines
         }
         do throws(EventLogError) {

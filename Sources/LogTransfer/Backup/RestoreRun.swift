@@ -209,8 +209,8 @@ struct RestoreRun {
             }
             later += known
         }
-        let told = Set(try log.erasures().map(\.ranges))
-        var seen: Set<[ClosedRange<EventSequence>]> = told
+        let known = Set(try log.erasures().map(\.ranges))
+        var seen: Set<[ClosedRange<EventSequence>]> = known
         let missing = later.filter { seen.insert($0.ranges).inserted }
         guard !missing.isEmpty else { return 0 }
         return try await log.apply(missing).erased

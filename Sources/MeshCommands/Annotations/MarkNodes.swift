@@ -11,14 +11,14 @@ struct MarkedNodes: ParsableArguments {
     func mark(_ annotation: (UInt32) -> Annotation) async throws {
         try await ledger.writing { ledger in
             let all = try await ledger.reading { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
-            Told.tell(all, try await ledger.annotate(all))
+            AnnotationReport.write(all, try await ledger.annotate(all))
         }
     }
 }
 
 /// Reports which events were written.
-enum Told {
-    static func tell(_ annotations: [Annotation], _ events: ClosedRange<EventSequence>) {
+enum AnnotationReport {
+    static func write(_ annotations: [Annotation], _ events: ClosedRange<EventSequence>) {
         let output = StandardOutput()
         defer { output.flush() }
         for (annotation, sequence) in zip(annotations, events) {
@@ -96,7 +96,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
             let all = try await ledger.reading { ledger in
                 try marked.nodes.flatMap { try ledger.archival(of: $0.number(in: ledger), messages: rule) }
             }
-            Told.tell(all, try await ledger.annotate(all))
+            AnnotationReport.write(all, try await ledger.annotate(all))
         }
     }
 }
@@ -119,7 +119,7 @@ struct NodeNoteCommand: AsyncParsableCommand {
         try await ledger.writing { ledger in
             let number = try await ledger.reading { try node.number(in: $0) }
             let annotation = Annotation.note(number, text.flatMap { $0.isEmpty ? nil : $0 })
-            Told.tell([annotation], try await ledger.annotate([annotation]))
+            AnnotationReport.write([annotation], try await ledger.annotate([annotation]))
         }
     }
 }
@@ -151,7 +151,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
             let number = try await ledger.reading { try node.number(in: $0) }
             let annotation = Annotation.alias(number, name.flatMap { $0.isEmpty ? nil : $0 })
             let collision: AliasCollision = archiveOther ? .archive : replace ? .replace : .refuse
-            Told.tell([annotation], try await ledger.annotate([annotation], onCollision: collision))
+            AnnotationReport.write([annotation], try await ledger.annotate([annotation], onCollision: collision))
         }
     }
 }

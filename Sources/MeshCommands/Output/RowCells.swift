@@ -26,13 +26,13 @@ final class RowCells {
     /// For tables: the columns that a table of such rows has, as `name=value`.
     func summary(_ row: any ViewRow) -> String {
         guard case .object(let members) = object(row) else { return "" }
-        let told = members.filter { member in
+        let shown = members.filter { member in
             switch member.value {
             case .null, .list([]), .object([]): false
             default: !Self.unsaid.contains(member.name)
             }
         }
-        return CellValue.object(told).summary
+        return CellValue.object(shown).summary
     }
 
     /// Columns that the line already contains, and those for programs only.

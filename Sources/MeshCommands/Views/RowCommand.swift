@@ -46,7 +46,7 @@ struct DecidedRows: ParsableArguments {
             try await ledger.catchUp(title: "bringing the views up to date")
             let all = try await ledger.reading { ledger in try annotations(ledger, Self.rows(of: view, in: ledger)) }
             guard !all.isEmpty else { return StandardOutput().line("no such rows") }
-            Told.tell(all, try await ledger.annotate(all))
+            AnnotationReport.write(all, try await ledger.annotate(all))
         }
     }
 }

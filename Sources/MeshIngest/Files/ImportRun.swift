@@ -19,7 +19,7 @@ struct ImportRun {
     private var sources: SourceNames
     private var report: ImportReport
     private let started = ContinuousClock.now
-    private var told = ContinuousClock.now
+    private var lastReport = ContinuousClock.now
 
     init(
         file: InputFile, target: IngestTarget, place: FileMarkBook.Place?, mark: FileMark, format: ImportFormat,
@@ -108,7 +108,7 @@ struct ImportRun {
         report.skippedBytes += batch.skippedBytes
         report.radioKeys.merge(batch.radioKeys)
         report.leftover = batch.leftover
-        if Self.seconds(told.duration(to: .now)) >= options.progressIntervalSeconds { tell() }
+        if Self.seconds(lastReport.duration(to: .now)) >= options.progressIntervalSeconds { tell() }
     }
 
     private func store(_ events: [NewEvent], _ cursor: SourceCursor?) async throws(IngestError) -> ClosedRange<EventSequence>? {
@@ -129,7 +129,7 @@ struct ImportRun {
     }
 
     private mutating func tell() {
-        told = .now
+        lastReport = .now
         guard let progress else { return }
         let seconds = Self.seconds(started.duration(to: .now))
         let bytes = report.endOffset - report.startOffset

@@ -8,7 +8,7 @@ struct PacketLine: LineDecoder {
     func decode(_ line: Span<UInt8>) throws(RecordFault) -> IngestRecord {
         var members = try JSONMembers(line)
         var payload: [UInt8]?
-        var told: CaptureForm?
+        var stated: CaptureForm?
         var reception = Reception.unrecorded
         var origin = IngestRecord.Origin.file
         while let member = try members.next(line) {
@@ -17,13 +17,13 @@ struct PacketLine: LineDecoder {
             } else if member.isNamed("rx_time", in: line) {
                 reception = try ReceptionTime.read(member, line)
             } else if member.isNamed("kind", in: line) {
-                told = try Self.kind(member, line)
+                stated = try Self.kind(member, line)
             } else if member.isNamed("src", in: line), let source = try member.string(in: line), !source.isEmpty {
                 origin = .within(source)
             }
         }
         guard let payload else { throw RecordFault("no raw_b64") }
-        let kind = told ?? Self.kind(of: payload)
+        let kind = stated ?? Self.kind(of: payload)
         if kind == .fromRadio { return StreamCutter.record(payload, reception: reception, origin: origin) }
         return IngestRecord(payload, kind, reception: reception, origin: origin)
     }

@@ -76,14 +76,14 @@ public final class LedgerWriter: Sendable {
             do throws(ControlError) {
                 return .remote(try await ControlClient(ledger: path))
             } catch {
-                guard error.code != .unknownRequest, ContinuousClock.now < end else { throw told(locked, error) }
+                guard error.code != .unknownRequest, ContinuousClock.now < end else { throw explained(locked, error) }
             }
             try? await Task.sleep(for: retryTime)  // cancelled: it looks again at once
         }
     }
 
     /// Reports the lock's holder, and why it could not be used, unless it merely does not listen.
-    private static func told(_ locked: LedgerError, _ error: ControlError) -> LedgerError {
+    private static func explained(_ locked: LedgerError, _ error: ControlError) -> LedgerError {
         guard error.code != .unreachable, let reason = error.reason else { return locked }
         return LedgerError(.locked, path: locked.path, "\(locked.description) (\(reason))", holder: locked.holder)
     }

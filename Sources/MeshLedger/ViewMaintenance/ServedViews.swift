@@ -94,8 +94,8 @@ final class ServedViews: Sendable {
         commits.raise()
     }
 
-    /// Suspends until a view may have changed since `commits` had this value: told of it in the process that writes, else after a while, or where the task
-    /// is cancelled.
+    /// Suspends until a view may have changed since `commits` had this value: until its next commit in the process that writes, else for a while; until the
+    /// task is cancelled at most.
     func waitForCommit(past known: UInt64, _ pace: inout PollPace) async {
         if followsFolder { await pace.wait() } else { await commits.wait(past: known) }
     }

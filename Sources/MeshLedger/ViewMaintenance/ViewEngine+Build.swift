@@ -18,7 +18,7 @@ extension ViewEngine {
         do {
             try await fold(build)
         } catch {
-            guard case .building(let current) = activity, current === build else { return }  // whoever stopped it goes on
+            guard case .building(let current) = activity, current === build else { return }  // what stopped it goes on
             enter(.failed(build.hasTakenOver ? nil : build, error))
             return
         }

@@ -173,7 +173,7 @@ actor ViewEngine {
 
     // MARK: Activity
 
-    /// Every change of the activity, which those who wait for one are told.
+    /// Every change of the activity, for tasks that wait for one.
     func enter(_ next: Activity) {
         activity = next
         let waiters = waiters

@@ -57,8 +57,8 @@ struct NodeHistoryView: Projection {
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {
         batch.forEach(.introductions, after: checkpoint) { packet, stamp in
             guard !hearAgain(packet, stamp, batch) else { return context.want(.debounced) }
-            guard let told = introduction(packet, stamp, batch) else { return }
-            learn(told, packet, stamp)
+            guard let introduction = self.introduction(packet, stamp, batch) else { return }
+            learn(introduction, packet, stamp)
             context.want(.debounced)
         }
     }
@@ -122,16 +122,16 @@ struct NodeHistoryView: Projection {
         }
     }
 
-    private mutating func learn(_ told: NodeIntroduction, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) {
+    private mutating func learn(_ introduction: NodeIntroduction, _ packet: DecodedPacket, _ stamp: MeshBatch.Stamp) {
         let time = RowTime(stamp.policy(for: packet).time(received: packet.rxTime))
-        let known = identities.place(of: UInt64(told.node))
-        var identity = known.map { identities[$0] } ?? NodeIdentity(node: told.node)
+        let known = identities.place(of: UInt64(introduction.node))
+        var identity = known.map { identities[$0] } ?? NodeIdentity(node: introduction.node)
         let before = identity
-        var changes = identity.learn(told, sequence: stamp.sequence)
+        var changes = identity.learn(introduction, sequence: stamp.sequence)
         identity.time = max(identity.time, time.latest)
         var shared: UInt32 = 0
         if changes.contains(.firstKey) {
-            let (key, node) = (identity.firstKey, told.node)
+            let (key, node) = (identity.firstKey, introduction.node)
             shared =
                 holders.last(of: key) { other in
                     other != node && identities.place(of: UInt64(other)).map { identities[$0].firstKey == key } ?? false
@@ -144,28 +144,28 @@ struct NodeHistoryView: Projection {
             identities.insert(identity)
         }
         if changes.contains(.firstKey) {
-            holders.add(identity.firstKey, of: told.node)
+            holders.add(identity.firstKey, of: introduction.node)
             // The keys of nodes that were evicted since.
             if holders.count > max(nodeCap, 1) * 4 { findHolders() }
         }
-        if told.hardwareModel != 0 {
+        if introduction.hardwareModel != 0 {
             // A radio lists its nodes with each connection, and a recording of it may be imported twice.
-            note(told.hardwareModel, of: told.node, at: time, stamp, isReception: packet.hasPacket) { row in
-                if !told.firmware.isEmpty, time.latest >= row.firmwareTime {
-                    (row.firmware, row.firmwareTime) = (told.firmware, time.latest)
+            note(introduction.hardwareModel, of: introduction.node, at: time, stamp, isReception: packet.hasPacket) { row in
+                if !introduction.firmware.isEmpty, time.latest >= row.firmwareTime {
+                    (row.firmware, row.firmwareTime) = (introduction.firmware, time.latest)
                 }
-                if !told.target.isEmpty, time.latest >= row.targetTime {
-                    (row.target, row.targetTime) = (told.target, time.latest)
+                if !introduction.target.isEmpty, time.latest >= row.targetTime {
+                    (row.target, row.targetTime) = (introduction.target, time.latest)
                 }
             }
         }
         guard !changes.isEmpty else { return }
-        var row = NodeChangeRow(node: told.node, time: time.time, sequence: stamp.sequence)
+        var row = NodeChangeRow(node: introduction.node, time: time.time, sequence: stamp.sequence)
         row.timeSource = time.source
-        (row.changes, row.kind, row.sameKeyAs, row.gateway) = (changes, told.kind, shared, packet.gateway)
+        (row.changes, row.kind, row.sameKeyAs, row.gateway) = (changes, introduction.kind, shared, packet.gateway)
         (row.longName, row.shortName, row.role) = (identity.longName, identity.shortName, identity.role)
-        (row.hardwareModel, row.firmware, row.publicKey) = (identity.hardwareModel, identity.firmware, told.publicKey)
-        series.append(prefix: UInt64(told.node), time: time.time, sequence: stamp.sequence) { row.encode(to: &$0) }
+        (row.hardwareModel, row.firmware, row.publicKey) = (identity.hardwareModel, identity.firmware, introduction.publicKey)
+        series.append(prefix: UInt64(introduction.node), time: time.time, sequence: stamp.sequence) { row.encode(to: &$0) }
     }
 
     @inline(__always)

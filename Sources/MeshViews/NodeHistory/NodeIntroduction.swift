@@ -56,37 +56,37 @@ struct NodeIntroduction {
 
 extension NodeIdentity {
     /// Applies a report, and returns what is new. A missing value never replaces a known one, and the first key stays.
-    mutating func learn(_ told: NodeIntroduction, sequence: UInt64) -> NodeChanges {
+    mutating func learn(_ introduction: NodeIntroduction, sequence: UInt64) -> NodeChanges {
         var changes: NodeChanges = []
-        (lastIntroduction, lastModel) = (told.asSaid, told.hardwareModel)
-        if !told.longName.isEmpty, told.longName != longName {
-            longName = told.longName
+        (lastIntroduction, lastModel) = (introduction.asSaid, introduction.hardwareModel)
+        if !introduction.longName.isEmpty, introduction.longName != longName {
+            longName = introduction.longName
             changes.insert(.longName)
         }
-        if !told.shortName.isEmpty, told.shortName != shortName {
-            shortName = told.shortName
+        if !introduction.shortName.isEmpty, introduction.shortName != shortName {
+            shortName = introduction.shortName
             changes.insert(.shortName)
         }
-        if told.hardwareModel != 0, told.hardwareModel != hardwareModel {
-            hardwareModel = told.hardwareModel
+        if introduction.hardwareModel != 0, introduction.hardwareModel != hardwareModel {
+            hardwareModel = introduction.hardwareModel
             changes.insert(.hardware)
         }
-        if let new = told.role, new != role {
+        if let new = introduction.role, new != role {
             role = new
             changes.insert(.role)
         }
-        if !told.firmware.isEmpty, told.firmware != firmware {
-            firmware = told.firmware
+        if !introduction.firmware.isEmpty, introduction.firmware != firmware {
+            firmware = introduction.firmware
             changes.insert(.firmware)
         }
-        guard !told.publicKey.isEmpty, told.publicKey != lastKey else { return changes }
-        lastKey = told.publicKey
+        guard !introduction.publicKey.isEmpty, introduction.publicKey != lastKey else { return changes }
+        lastKey = introduction.publicKey
         if firstKey.isEmpty {
-            firstKey = told.publicKey
+            firstKey = introduction.publicKey
             keySequence = sequence
             changes.insert(.firstKey)
         } else {
-            changes.insert(told.publicKey == firstKey ? .firstKeyAgain : .otherKey)
+            changes.insert(introduction.publicKey == firstKey ? .firstKeyAgain : .otherKey)
         }
         return changes
     }

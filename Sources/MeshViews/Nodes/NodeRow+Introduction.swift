@@ -5,12 +5,12 @@ extension NodeRow {
     /// - Parameter time: when it was heard; 0 if unknown.
     /// - Returns: the reported fields, if the row has all of them now.
     mutating func introduce(_ user: User, heard time: UInt32) -> NodeFields? {
-        var told: NodeFields = []
-        var isNewest = takeNames(user.longName, user.shortName, heard: time, &told)
-        isNewest = takeHardware(user.hardwareModel, heard: time, &told) && isNewest
+        var learned: NodeFields = []
+        var isNewest = takeNames(user.longName, user.shortName, heard: time, &learned)
+        isNewest = takeHardware(user.hardwareModel, heard: time, &learned) && isNewest
         // A role of 0 is a role like any other: it counts if a name came with it.
         if !user.longName.isEmpty || !user.shortName.isEmpty {
-            told.insert(.role)
+            learned.insert(.role)
             if time >= times.role {
                 (role, isLicensed, times.role) = (user.role, user.isLicensed, time)
             } else {
@@ -18,7 +18,7 @@ extension NodeRow {
             }
         }
         if let isUnmessagable = user.isUnmessagable {
-            told.insert(.messaging)
+            learned.insert(.messaging)
             if time >= times.messaging {
                 (self.isUnmessagable, times.messaging) = (isUnmessagable, time)
             } else {
@@ -26,24 +26,24 @@ extension NodeRow {
             }
         }
         takeKey(user.publicKey, heard: time)
-        return isNewest ? told : nil
+        return isNewest ? learned : nil
     }
 
     mutating func introduce(_ report: MapReport, heard time: UInt32) {
-        var told: NodeFields = []
-        _ = takeNames(report.longName, report.shortName, heard: time, &told)
-        _ = takeHardware(report.hardwareModel, heard: time, &told)
+        var learned: NodeFields = []
+        _ = takeNames(report.longName, report.shortName, heard: time, &learned)
+        _ = takeHardware(report.hardwareModel, heard: time, &learned)
         if !report.firmwareVersion.isEmpty, time >= times.firmware { (firmware, times.firmware) = (report.firmwareVersion, time) }
         if !report.longName.isEmpty, time >= times.role { (role, times.role) = (report.role, time) }
     }
 
     /// - Returns: whether the row has these names now, if there are any.
     private mutating func takeNames(
-        _ long: String, _ short: String, heard time: UInt32, _ told: inout NodeFields
+        _ long: String, _ short: String, heard time: UInt32, _ learned: inout NodeFields
     ) -> Bool {
         var isNewest = true
         if !long.isEmpty {
-            told.insert(.longName)
+            learned.insert(.longName)
             if Self.replaces(longName, times.longName, with: long, time) {
                 (longName, times.longName) = (long, time)
             } else {
@@ -51,7 +51,7 @@ extension NodeRow {
             }
         }
         if !short.isEmpty {
-            told.insert(.shortName)
+            learned.insert(.shortName)
             if Self.replaces(shortName, times.shortName, with: short, time) {
                 (shortName, times.shortName) = (short, time)
             } else {
@@ -61,9 +61,9 @@ extension NodeRow {
         return isNewest
     }
 
-    private mutating func takeHardware(_ model: UInt32, heard time: UInt32, _ told: inout NodeFields) -> Bool {
+    private mutating func takeHardware(_ model: UInt32, heard time: UInt32, _ learned: inout NodeFields) -> Bool {
         guard model != 0 else { return true }
-        told.insert(.hardware)
+        learned.insert(.hardware)
         guard time >= times.hardware else { return false }
         (hardwareModel, times.hardware) = (model, time)
         return true

@@ -116,9 +116,9 @@ struct NodeTable: Sendable {
     mutating func introduce(
         _ slot: Int, by introduction: LastIntroduction, at time: UInt32, _ change: (inout NodeRow) -> NodeFields?
     ) {
-        var told: NodeFields?
-        update(slot) { told = change(&$0) }
-        introductions[slot] = told.map { introduction.telling($0, at: time) } ?? LastIntroduction()
+        var learned: NodeFields?
+        update(slot) { learned = change(&$0) }
+        introductions[slot] = learned.map { introduction.telling($0, at: time) } ?? LastIntroduction()
     }
 
     /// Marks a node, whether it has a row or not.

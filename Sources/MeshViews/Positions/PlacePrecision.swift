@@ -33,7 +33,7 @@ public struct PlacePrecision: Sendable, Hashable {
     fileprivate func reduced(longitude: Int32) -> Int32 { reduced(longitude, limit: 1_800_000_000) }
 
     /// Whether a place with this many true bits (0 if unknown) is already less precise.
-    fileprivate func isMet(by told: UInt32) -> Bool { (1...bits).contains(told) }
+    fileprivate func isMet(by precision: UInt32) -> Bool { (1...bits).contains(precision) }
 }
 
 extension PositionRow {

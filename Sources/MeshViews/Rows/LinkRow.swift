@@ -72,7 +72,7 @@ public struct LinkRow: Sendable, Equatable {
         }
         self.sequence = sequence
         guard heard.isKnown || isTimeOfImport || time == 0 else { return }
-        // The first time that is known: what only imports have told is no strength over time.
+        // The first time that is known: what only imports state is no strength over time.
         if heard.isKnown && isTimeOfImport { samples.removeAll() }
         if heard.isKnown && isTimeOfImport || heard.time >= time { (self.snr, self.evidence) = (snr, evidence) }
         heard.widen(&firstTime, &time, &isTimeOfImport)

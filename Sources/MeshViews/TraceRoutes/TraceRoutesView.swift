@@ -111,14 +111,14 @@ struct TraceRoutesView: KeyedView {
             var row = isOfAnother ? TraceRouteRow(from: known.from, id: known.id) : known
             isReply ? row.answer(part) : row.ask(part)
             if row.channel.isEmpty { row.channel = batch.channelName(stamp) }
-            locate(&row, part, anew: !known.isAnswered)
+            locate(&row, part, isNew: !known.isAnswered)
             rows.update(place) { $0 = row }
             return context.want(.immediate)
         }
         var row = isReply ? TraceRouteRow(from: packet.to, id: packet.requestID) : TraceRouteRow(from: packet.from, id: packet.id)
         isReply ? row.answer(part) : row.ask(part)
         row.channel = batch.channelName(stamp)
-        locate(&row, part, anew: true)
+        locate(&row, part, isNew: true)
         rows.insert(row)
         context.want(.immediate)
     }
@@ -136,9 +136,9 @@ struct TraceRoutesView: KeyedView {
     }
 
     /// Updates the places of the route's nodes if the event adds something; the first reply starts over.
-    private func locate(_ row: inout TraceRouteRow, _ part: TraceRoutePart, anew: Bool) {
+    private func locate(_ row: inout TraceRouteRow, _ part: TraceRoutePart, isNew: Bool) {
         guard row.sequence == part.sequence else { return }
-        if anew, row.isAnswered { row.places = [] }
+        if isNew, row.isAnswered { row.places = [] }
         for node in [row.from, row.to] + row.route + row.routeBack {
             guard !row.places.contains(where: { $0.node == node }), let place = place(of: node) else { continue }
             row.places.append(place)

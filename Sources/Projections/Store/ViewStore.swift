@@ -110,7 +110,7 @@ package final class ViewStore: Sendable {
 
     package func close() { environment.close() }
 
-    /// Closes it for its successor: readers that come too late are told so.
+    /// Closes it for its successor: readers that come too late get an error that says so.
     package func supersede() { environment.close(refusing: .superseded) }
 
     // MARK: Meta
