@@ -145,6 +145,7 @@ extension Ledger {
     func supersededRows(of node: UInt32, after cut: UInt64, through last: UInt64) throws -> SupersededRows {
         let (store, _) = try packetIndex()
         var rows = SupersededRows(of: node, after: cut)
+        guard last > cut else { return rows }
         var number = PacketBlock.number(of: last)
         while true {
             let events = PacketBlock.events(ofBlock: number)
