@@ -9,6 +9,7 @@ package struct SupersededRows: Sendable {
     private var waiting = 0
     /// By event: the one whose row it replaces.
     private var replaced: [UInt64: UInt64] = [:]
+    /// The times of the rows that are replaced; 0 until it is known.
     private var times: [UInt64: UInt32] = [:]
 
     package init(of node: UInt32, after cut: UInt64) { (self.node, self.cut) = (node, cut) }
@@ -40,7 +41,7 @@ package struct SupersededRows: Sendable {
         while rows.count <= place { rows.append(nil) }
         if isFirst || flags.contains(.makesRow), let newer = rows[place], newer > cut { waiting -= 1 }
         if flags.contains(.makesRow) {
-            if let newer = rows[place], newer > cut { replaced[newer] = event }
+            if let newer = rows[place], newer > cut { (replaced[newer], times[event]) = (event, 0) }
             rows[place] = event
             if !isFirst, event > cut { waiting += 1 }
         }
@@ -51,7 +52,9 @@ package struct SupersededRows: Sendable {
     /// The events up to the cut whose rows later ones replace.
     package var earlier: Set<UInt64> { Set(replaced.values.filter { $0 <= cut }) }
 
-    package mutating func note(rowOf event: UInt64, at time: UInt32) { times[event] = time }
+    package mutating func note(rowOf event: UInt64, at time: UInt32) {
+        if let known = times.index(forKey: event) { times.values[known] = time }
+    }
 
     /// Marks the events that replace rows; the batches must come in the order of the log.
     package mutating func mark(in batch: inout MeshBatch) {
