@@ -8,12 +8,12 @@ import json, pathlib, struct, sys
 import duckdb, pandas, polars, pyarrow as pa, pyarrow.ipc, pyarrow.parquet as pq
 
 
-def told(value):
-    """Numbers by their bits, so that NaN and the two zeros are told apart."""
+def exact(value):
+    """Numbers by their bits, so that NaN and the two zeros are distinguished."""
     if isinstance(value, float):
         return "nan" if value != value else struct.pack(">d", value).hex()
     if isinstance(value, list):
-        return [told(each) for each in value]
+        return [exact(each) for each in value]
     return value
 
 
@@ -21,7 +21,7 @@ def wanted(value, type):
     if value is None:
         return None
     if pa.types.is_floating(type):
-        return told(float(value))  # texts, for JSON has no NaN
+        return exact(float(value))  # texts, for JSON has no NaN
     return value
 
 
@@ -58,7 +58,7 @@ for lines in sorted(pathlib.Path(sys.argv[1]).glob("*.jsonl")):
                 sys.exit(f"{base}, {what}: {field.name} has {len(columns[field.name])} values, not {len(rows)}")
             for row, value in zip(rows, columns[field.name]):
                 want = wanted(row.get(field.name), field.type)
-                if told(value) != want:
+                if exact(value) != want:
                     sys.exit(f"{base}, {what}: {field.name}: {value!r:.200} is not {row.get(field.name)!r:.200}")
                 count += 1
     # Bounds hold for every value that can be compared.

@@ -65,7 +65,7 @@ __attribute__((constructor)) void shim_begin(void) {
     if (count_path) count = open(count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     switch_path = getenv("SHIM_SWITCH");
     shut = getenv("SHIM_SHUT");
-    unsetenv("LD_PRELOAD");  /* a program that this one starts, a sanitizer's symbolizer, would begin the trace anew */
+    unsetenv("LD_PRELOAD");  /* a program that this one starts, a sanitizer's symbolizer, would begin the trace again */
 }
 
 __attribute__((destructor)) static void note_exit(void) {

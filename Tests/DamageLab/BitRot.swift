@@ -44,7 +44,7 @@ struct BitRot {
         let total = size * 8
         let start = min(first ?? 0, total)
         let wanted = bits == 0 ? total - start : min(bits, total - start)
-        let tally = Mutex(Tally())
+        let counted = Mutex(Tally())
         let failure = Mutex<(any Error)?>(nil)
         let (jobs, reports) = (jobs, reports)
         let choice = BitChoice(total: total, seed: first == nil ? seed : nil)
@@ -56,12 +56,12 @@ struct BitRot {
                     pristine: pristine, work: scratch.path + "/work\(job)", progress: scratch.path + "/progress\(job)")
                 try FileManager.default.copyItem(atPath: pristine, toPath: place.work)
                 let range = start + wanted * job / jobs..<start + wanted * (job + 1) / jobs
-                try Self.run(range, choice, place, program, salvages: salvages, reports: reports / jobs, tally)
+                try Self.run(range, choice, place, program, salvages: salvages, reports: reports / jobs, counted)
             } catch {
                 failure.withLock { $0 = error }
             }
         }
-        let sums = tally.withLock { $0 }
+        let sums = counted.withLock { $0 }
         let seconds = Double((ContinuousClock.now - begun).components.seconds) + 1
         let which = first == nil ? "" : ", bits \(start) to \(start + wanted - 1) of \(total) in turn"
         say(
@@ -88,10 +88,10 @@ struct BitRot {
 
     private static func run(
         _ range: Range<Int>, _ choice: BitChoice, _ place: Place, _ program: URL, salvages: Int, reports: Int,
-        _ tally: borrowing Mutex<Tally>
+        _ counted: borrowing Mutex<Tally>
     ) throws {
         let wrong = Mutex<[String]>([])
-        let told = Mutex(Tally())
+        let counted = Mutex(Tally())
         var arguments = [
             "bitrot-child", "pristine=\(place.pristine)", "work=\(place.work)", "progress=\(place.progress)",
             "first=\(range.lowerBound)",
@@ -101,12 +101,12 @@ struct BitRot {
         let (end, errors) = try Child.run(Child.program, arguments, patience: 90) { line in
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
-            case "crashes": told.withLock { $0.crashes = Int(words[1]) ?? 0 }
-            case "counts": told.withLock { $0.counts = BitCounts(words.dropFirst().compactMap { UInt64($0) }) }
+            case "crashes": counted.withLock { $0.crashes = Int(words[1]) ?? 0 }
+            case "counts": counted.withLock { $0.counts = BitCounts(words.dropFirst().compactMap { UInt64($0) }) }
             case "report":
                 do {
                     try report(words[2], bit: words[1], program)
-                    told.withLock { $0.reported += 1 }
+                    counted.withLock { $0.reported += 1 }
                 } catch {
                     wrong.withLock { $0.append("\(error)") }
                 }
@@ -114,7 +114,7 @@ struct BitRot {
             default: break
             }
         }
-        let result = told.withLock { $0 }
+        let result = counted.withLock { $0 }
         tally.withLock {
             $0.counts.add(result.counts)
             $0.crashes += result.crashes

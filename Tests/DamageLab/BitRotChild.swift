@@ -5,7 +5,7 @@ import TestKit
 
 /// Reads one image after the other, until one crashes it: a copy of a `BitRotServer`. The images follow each other in one file, of which a bit is flipped and flipped back.
 ///
-/// What can notice the changed bit is read again: all, through a log that is opened anew, where the bit is in what leads to rows or in the last events,
+/// What can notice the changed bit is read again: all, through a log that is reopened, where the bit is in what leads to rows or in the last events,
 /// which opening reads; else the events of the page that it is in, through a log that stays open. Prints `wrong …` where an image is read wrongly,
 /// and something now and then, so that a hang is noticed; what it found so far, and where it is, stands in a file.
 struct BitRotChild {

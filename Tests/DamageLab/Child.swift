@@ -92,7 +92,7 @@ final class ScratchFolder: Sendable {
     }
 }
 
-/// A line for the one who watches, at once.
+/// A line for the watching process, at once.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }

@@ -5,7 +5,7 @@ import Synchronization
 import TestKit
 
 /// Lets the n-th call that changes a file fail, for each n and each kind of failure: the append in question fails with a clear error or
-/// succeeds, what was acknowledged is there when the ledger is opened anew, nothing is there twice, and nothing crashes.
+/// succeeds, what was acknowledged is there when the ledger is reopened, nothing is there twice, and nothing crashes.
 struct FailingCalls {
     private let runs: Int
     private let appends: Int

@@ -39,7 +39,7 @@ struct Scenario {
         let acks = unsafe Glibc.open(path + "/acks", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard acks >= 0 else { throw Failure("no acks") }
         var generator = SeededGenerator(seed: seed)
-        var log = try? open()  // told below
+        var log = try? open()  // reported below
         var next = start
         for place in 0..<appends {
             guard let current = log else {
@@ -51,7 +51,7 @@ struct Scenario {
             let outcome = await step(current, &generator, &next, acks)
             if outcome || current.areWritesClosed {
                 await current.close()
-                log = try? open()  // told above
+                log = try? open()  // reported above
             }
         }
         await log?.close()
@@ -70,7 +70,7 @@ struct Scenario {
         }
     }
 
-    /// - Returns: whether the log is to be opened anew.
+    /// - Returns: whether the log is to be reopened.
     private func step(
         _ log: EventLog, _ generator: inout SeededGenerator, _ next: inout UInt64, _ acks: Int32
     ) async -> Bool {

@@ -203,7 +203,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         await log.close()
     }
 
-    @Test func `an interrupted erasure is told, and finished by the next writer`() async throws {
+    @Test func `an interrupted erasure is reported, and finished by the next writer`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
         let log = try await logOfSecrets(path, 9000, sealed: 3000)

@@ -19,8 +19,8 @@ struct IndependentReaderTests {
     }
 
     private func read(_ path: String) throws -> (status: Int32, lines: [Line], errors: String) {
-        let (status, text, told) = try run([path])
-        return (status, try text.split(separator: 10).map { try JSONDecoder().decode(Line.self, from: $0) }, told)
+        let (status, text, said) = try run([path])
+        return (status, try text.split(separator: 10).map { try JSONDecoder().decode(Line.self, from: $0) }, said)
     }
 
     private func run(_ arguments: [String]) throws -> (status: Int32, text: Data, errors: String) {
@@ -32,9 +32,9 @@ struct IndependentReaderTests {
         process.standardError = errors
         try process.run()
         let text = output.fileHandleForReading.readDataToEndOfFile()
-        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return (process.terminationStatus, text, told)
+        return (process.terminationStatus, text, said)
     }
 
     @Test(arguments: [false, true])
@@ -106,7 +106,7 @@ struct IndependentReaderTests {
         let fixture = PackageRoot.url.appendingPathComponent("Tests/Fixtures/format-2")
         let note = try String(contentsOf: fixture.appendingPathComponent("checkpoint.note"), encoding: .utf8)
         let old = try run(["--checkpoint", fixture.appendingPathComponent("mesh.ledger").path])
-        // The note is from before notes told of origins.
+        // The note is from before notes had origins.
         let known = String(decoding: old.text, as: UTF8.self).split(separator: "\n").dropLast().map { $0 + "\n" }.joined()
         #expect(old.status == 0 && note.hasPrefix(known + "\n"), "\(old.errors)")
     }

@@ -19,7 +19,7 @@ import Testing
 
     private func write(_ bytes: [UInt8], _ path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 
-    @Test(arguments: [true, false]) func `no flipped bit of current makes a writer remove the log, and each is told`(
+    @Test(arguments: [true, false]) func `no flipped bit of current makes a writer remove the log, and each is reported`(
         hasChecksum: Bool
     ) async throws {
         let folder = try TemporaryFolder()
@@ -80,7 +80,7 @@ import Testing
         await log.close()
     }
 
-    @Test func `a consumer's position with a flipped bit is told, and those of earlier versions are read`() throws {
+    @Test func `a consumer's position with a flipped bit is reported, and those of earlier versions are read`() throws {
         let folder = try TemporaryFolder()
         let files = ConsumerFiles(ledger: folder.path)
         try files.makeFolder()

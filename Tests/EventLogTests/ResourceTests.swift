@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
-    func `D9: a file system that is full, and one that is mounted for reading only, are told, and all goes on afterwards`()
+    func `D9: a file system that is full, and one that is mounted for reading only, are reported, and all goes on afterwards`()
         async throws
     {
         let bench = try await Bench(size: "4m")
@@ -148,7 +148,7 @@ private final class Bench: Sendable {
     }
 }
 
-/// The program that does what it is told, line by line.
+/// The program that does what it is asked to, line by line.
 private final class SteeredChild: Sendable {
     private let process: Mutex<Process>
     private let input: FileHandle

@@ -10,7 +10,7 @@ struct RetentionModel {
     private struct Model {
         var events: [(NewEvent, Timestamp)] = []
         var cut = 0
-        /// The roots over the first events, as the log told them when these were there.
+        /// The roots over the first events, as the log reported them when these were there.
         var roots: [Int: [UInt8]] = [:]
     }
 

@@ -66,7 +66,7 @@ struct RetriedAppends {
         await log.close()
     }
 
-    @Test func `M8: tokens at the head and just above it are told apart`() async throws {
+    @Test func `M8: tokens at the head and just above it are distinguished`() async throws {
         let folder = try TemporaryFolder()
         let token = try await failed(.beforeDisk, at: folder.path + "/ledger")
         let log = try EventLog.open(at: folder.path + "/ledger", options: Self.options)

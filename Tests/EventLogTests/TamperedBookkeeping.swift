@@ -57,17 +57,17 @@ struct TamperedBookkeeping {
         let log = try await logOfSecrets(folder.path + "/ledger", 10)
         let five = EventSequence(5)
         try await log.erase([five...five], reason: "asked for")
-        let told = log.head
-        #expect(told == EventSequence(11))
+        let erasureEvent = log.head
+        #expect(erasureEvent == EventSequence(11))
         await log.close()
         let files = LogFiles(path: log.path)
         #expect(try await problems(files) == [])
-        try eraseRecord(of: told.rawValue, in: files)
+        try eraseRecord(of: erasureEvent.rawValue, in: files)
         // Another one names both. Of the packet nobody can tell; the log's own event is never erased.
-        let erasure = Erasure(ranges: [five...five, told...told], reason: "", request: "", root: [], log: "")
+        let erasure = Erasure(ranges: [five...five, erasureEvent...erasureEvent], reason: "", request: "", root: [], log: "")
         try append(NewEvent(erasure.payload, encoding: .erasure, source: .log), 12, in: files)
         let found = try await problems(files)
-        #expect(found.map(\.sequence) == [told])
+        #expect(found.map(\.sequence) == [erasureEvent])
         #expect(found.map(\.text) == ["it was written by the log itself, but is erased"])
     }
 

@@ -126,7 +126,7 @@ import Testing
         for log in [log, between, copy, earlier, before] { await log.close() }
     }
 
-    @Test func `where a cut goes beyond the backup, it begins anew, and states before the cut are refused`() async throws {
+    @Test func `where a cut goes beyond the backup, it begins again, and states before the cut are refused`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 3_000, seed: 1)
         try log.backup(to: backup, options: withKey)

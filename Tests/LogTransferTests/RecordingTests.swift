@@ -160,7 +160,7 @@ import Testing
         await copy.close()
     }
 
-    @Test func `a copy that went its own way is told apart`() async throws {
+    @Test func `a copy that went its own way is recognised`() async throws {
         let (left, right) = try await forked()
         try await fill(left, 10, seed: 8)
         try await fill(right, 20, seed: 9)

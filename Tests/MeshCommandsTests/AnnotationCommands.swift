@@ -72,7 +72,7 @@ struct AnnotationCommands {
         #expect(try tool.run("nodes", "--node", nodes[0]).lines.last?.contains("favorite: on the roof") == true)
     }
 
-    @Test func `an annotation is shown, exported, imported and told by the independent reader`() throws {
+    @Test func `an annotation is shown, exported, imported and read by the independent reader`() throws {
         let (tool, nodes) = try filled()
         try tool.run("node", "note", nodes[0], "on the roof ⛵")
         let shown = try tool.run("packet", "show", "401").output

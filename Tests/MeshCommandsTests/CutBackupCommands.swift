@@ -102,8 +102,8 @@ struct CutBackupCommands {
         for command in [
             ["export", "--format", "ledger", recording], ["merge", tool.ledger, other, "--into", tool.folder.path + "/merged"],
         ] {
-            let told = try tool.start(command).wait()
-            #expect(told.status == 0 && told.errors.contains("has dropped events 1 to "), "\(command): \(told)")
+            let outcome = try tool.start(command).wait()
+            #expect(outcome.status == 0 && outcome.errors.contains("has dropped events 1 to "), "\(command): \(outcome)")
         }
     }
 }

@@ -57,7 +57,7 @@ struct DamageTests {
     }
 
     @Test(arguments: ["", "junk", "../../log", "v1-0123456789abcdef"])
-    func `a view whose recipe is not to be read is made anew by the next reader`(text: String) throws {
+    func `a view whose recipe is not to be read is rebuilt by the next reader`(text: String) throws {
         let (tool, _) = try simulated()
         let before = try tool.run("nodes", "--format", "jsonl").output
         try Data(text.utf8).write(to: URL(fileURLWithPath: tool.ledger + "/views/nodes/current"))
@@ -66,7 +66,7 @@ struct DamageTests {
         #expect(try tool.run("verify").status == 0)
     }
 
-    @Test func `a damaged file beside the log is told with what to do about it`() throws {
+    @Test func `a damaged file beside the log is reported with what to do about it`() throws {
         let (tool, _) = try simulated()
         #expect(try tool.run("follow", "--consumer", "a", "--no-follow").status == 0)
         try Data("junk".utf8).write(to: URL(fileURLWithPath: tool.ledger + "/consumers/a"))
@@ -84,7 +84,7 @@ struct DamageTests {
         }
     }
 
-    @Test func `keys that cannot be read are told by verify, which checks the rest all the same`() throws {
+    @Test func `keys that cannot be read are reported by verify, which checks the rest all the same`() throws {
         let (tool, _) = try simulated()
         try tool.run("keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
         #expect(try tool.run("verify").status == 0)
@@ -126,7 +126,7 @@ struct DamageTests {
         #expect(try tool.run("salvage", tool.folder.file("none").path, new).status == 66)
     }
 
-    @Test func `a damaged view is told apart from a damaged log and made anew by the next reader`() throws {
+    @Test func `a damaged view is distinguished from a damaged log and rebuilt by the next reader`() throws {
         let (tool, _) = try simulated()
         let before = try tool.run("positions", "--format", "jsonl").output
         let folder = tool.ledger + "/views/positions"

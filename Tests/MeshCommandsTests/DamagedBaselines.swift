@@ -31,7 +31,7 @@ struct DamagedBaselines {
         #expect(try positions(tool).count == before.count)
     }
 
-    @Test func `a damaged baseline is told by verify, and no rebuild or cut gives its rows up`() throws {
+    @Test func `a damaged baseline is reported by verify, and no rebuild or cut gives its rows up`() throws {
         let tool = try made()
         #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
         let before = try positions(tool)
@@ -60,7 +60,7 @@ struct DamagedBaselines {
         #expect(try positions(tool).count == before.count)
     }
 
-    @Test func `rows that are lost for good are told by each rebuild`() throws {
+    @Test func `rows that are lost for good are reported by each rebuild`() throws {
         let tool = try made()
         #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
         let folder = try #require(
@@ -69,8 +69,9 @@ struct DamagedBaselines {
         try FileManager.default.removeItem(atPath: tool.ledger + "/views/positions")
         try tool.run("positions")
         for command in [["rebuild"], ["rebuild", "positions"]] {
-            let told = try tool.start(command).wait()
-            #expect(told.status == 1 && told.errors.contains("the baseline of the view positions"), "\(command): \(told)")
+            let outcome = try tool.start(command).wait()
+            #expect(
+                outcome.status == 1 && outcome.errors.contains("the baseline of the view positions"), "\(command): \(outcome)")
         }
         #expect(try tool.run("rebuild", "nodes").status == 0)
     }
@@ -91,16 +92,17 @@ struct DamagedBaselines {
             ["restore", backup, tool.folder.path + "/restored"], ["salvage", tool.ledger, tool.folder.path + "/salvaged"],
             ["salvage", "--dry-run", tool.ledger],
         ] {
-            let told = try tool.start(command).wait()
-            #expect(told.status == 1 && told.errors.contains("the baseline of the view positions"), "\(command): \(told)")
+            let outcome = try tool.start(command).wait()
+            #expect(
+                outcome.status == 1 && outcome.errors.contains("the baseline of the view positions"), "\(command): \(outcome)")
         }
         try good.write(to: file)
         for command in [
             ["backup", backup], ["backup", "--verify", backup], ["restore", backup, tool.folder.path + "/whole"],
             ["salvage", tool.ledger, tool.folder.path + "/copied"],
         ] {
-            let told = try tool.start(command).wait()
-            #expect(told.status == 0, "\(command): \(told)")
+            let outcome = try tool.start(command).wait()
+            #expect(outcome.status == 0, "\(command): \(outcome)")
         }
     }
 
@@ -158,7 +160,7 @@ struct DamagedBaselines {
         #expect(try tool.run("simulate", "--packets", "10").status == 0)
     }
 
-    @Test func `a flipped bit of the policy or the limit is told, and never another policy or limit`() throws {
+    @Test func `a flipped bit of the policy or the limit is reported, and never another policy or limit`() throws {
         let folder = try TemporaryFolder()
         let policy = RetentionPolicy(longestSeconds: 90 * 86_400, largestBytes: 10_000_000_000)
         try policy.save(in: folder.path)

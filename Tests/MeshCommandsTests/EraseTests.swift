@@ -80,18 +80,18 @@ struct EraseTests {
         let node = try #require(try tool.run("messages", "--format", "jsonl").objects.first?["from"] as? String)
         let erased = try tool.run("erase", "--node", node, "--hidden", "--yes")
         #expect(erased.status == 0, "\(erased.errors)")
-        let told = try #require(
+        let erasure = try #require(
             try /the log has it as (node sha256:[0-9a-f]{64}): the SHA-256 of "([0-9a-f]{32}) node (![0-9a-f]{8})"/.firstMatch(
                 in: erased.output))
-        #expect(told.3 == node)
-        let hash = SHA256.hash(Array("\(told.2) node \(node)".utf8)).map {
+        #expect(erasure.3 == node)
+        let hash = SHA256.hash(Array("\(erasure.2) node \(node)".utf8)).map {
             String($0 / 16, radix: 16) + String($0 % 16, radix: 16)
         }.joined()
-        #expect(told.1 == "node sha256:" + hash)
+        #expect(erasure.1 == "node sha256:" + hash)
         let events = try tool.run("export", "events", "--format", "jsonl").objects
         let event = try tool.run("packet", "show", String(events.count)).output
-        #expect(event.contains(told.1) && !event.contains(node) && !event.contains(told.2), "\(event)")
-        for needle in [Data(told.2.utf8), Data("node \(node)".utf8)] { #expect(try files(holding: [needle], in: tool) == []) }
+        #expect(event.contains(erasure.1) && !event.contains(node) && !event.contains(erasure.2), "\(event)")
+        for needle in [Data(erasure.2.utf8), Data("node \(node)".utf8)] { #expect(try files(holding: [needle], in: tool) == []) }
         #expect(try tool.run("verify").status == 0)
     }
 

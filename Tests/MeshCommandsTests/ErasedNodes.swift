@@ -155,8 +155,8 @@ struct ErasedNodes {
         #expect(refused.status == 64 && refused.errors.contains("events up to \(first - 1)"), "\(refused)")
         #expect(refused.errors.contains("dropped by retention"), "\(refused)")
         for more in ["--dry-run", "--yes"] {
-            let told = try tool.run("erase", "--packet", "1", more)
-            #expect(told.status == 0 && told.errors.contains("these are not erased"), "\(told)")
+            let outcome = try tool.run("erase", "--packet", "1", more)
+            #expect(outcome.status == 0 && outcome.errors.contains("these are not erased"), "\(outcome)")
         }
         let kept = try tool.run("erase", "--sequence", "\(first + 3)", "--yes")
         #expect(kept.status == 0 && kept.errors.contains("these are not erased"), "\(kept)")

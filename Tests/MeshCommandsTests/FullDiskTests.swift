@@ -44,7 +44,7 @@ struct FullDiskTests {
         #expect(verified.output.contains("20,000 events"))
     }
 
-    @Test func `D9: what writes the log anew is told that the disk is full, too, and is finished when there is room`() throws {
+    @Test func `D9: what rewrites the log is told that the disk is full, too, and is finished when there is room`() throws {
         let tool = try Tool()
         let disk = tool.folder.file("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -71,7 +71,8 @@ struct FullDiskTests {
         #expect(try tool.run("nodes", "--limit", "1", environment: environment).status == 0)
     }
 
-    @Test func `D9: a full disk is told as one, also where keys are stored, and a failed init or salvage leaves nothing`() throws
+    @Test func `D9: a full disk is reported as one, also where keys are stored, and a failed init or salvage leaves nothing`()
+        throws
     {
         let tool = try Tool()
         try tool.run("init")

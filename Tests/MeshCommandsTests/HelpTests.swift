@@ -88,11 +88,11 @@ struct HelpTests {
 
     @Test func `help of a command that does not exist is an error with what is meant`() throws {
         let tool = try Tool()
-        for (words, told) in [
+        for (words, expected) in [
             (["help", "nodse"], "did you mean nodes?"), (["help", "nodes", "histroy"], "did you mean history?"),
         ] {
             let outcome = try tool.start(words).wait()
-            #expect(outcome.status == 64 && outcome.errors.contains(told) && outcome.output.isEmpty, "\(outcome)")
+            #expect(outcome.status == 64 && outcome.errors.contains(expected) && outcome.output.isEmpty, "\(outcome)")
         }
     }
 

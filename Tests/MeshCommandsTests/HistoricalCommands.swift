@@ -164,7 +164,7 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
-    func `the receptions of a forged packet, and of another node's with its id, are told apart from the real one's`() throws {
+    func `the receptions of a forged packet, and of another node's with its id, are distinguished from the real one's`() throws {
         let tool = try Tool(holding: [Line.text("real", from: 7), Line.text("forged", from: 7), Line.text("other", from: 1007)])
         let all = try tool.run("packet", "receptions", "7004", "--format", "jsonl").objects
         #expect(all.map { $0["packet"] as? Int } == [1, 2, 3])

@@ -60,7 +60,7 @@ struct KeepKeysTests {
     }
 
     @Test(arguments: [true, false])
-    func `a radio's channel keys are kept when the user says so, also later, and told of otherwise`(isAtOnce: Bool) throws {
+    func `a radio's channel keys are kept when the user says so, also later, and mentioned otherwise`(isAtOnce: Bool) throws {
         let tool = try Tool()
         try tool.run("init")
         let file = tool.folder.file("radio.bin")

@@ -221,8 +221,8 @@ struct MeshTimeTests {
             ("packets", "packet", by), ("events", "event", by), ("gateways", "packet", all), ("gateways --alone", "packet", all),
         ] {
             for more in ["", " --format csv", " --limit 1"] {
-                let told = "(2 \(noun)s of unknown time are left out; \(advice))"
-                #expect(try note(list + more) == told, "\(list)\(more)")
+                let expected = "(2 \(noun)s of unknown time are left out; \(advice))"
+                #expect(try note(list + more) == expected, "\(list)\(more)")
                 #expect(try note(list + more, onTerminal: false).isEmpty, "\(list)\(more)")
             }
         }

@@ -111,7 +111,7 @@ struct PermissionTests {
         #expect(try run(tool, "events", "--format", "csv").output.filter(\.isNewline).count == 4)
     }
 
-    @Test func `a reader who may not write the lock file is told of a running writer, with 75`() throws {
+    @Test func `a reader who may not write the lock file hears of a running writer, with 75`() throws {
         let tool = try openTool()
         if getuid() == 0 { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: tool.folder.path) }
         #expect(try run(tool, "init").status == 0)

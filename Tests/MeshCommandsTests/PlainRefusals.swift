@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct PlainRefusals {
     @Test(arguments: ["nodes", "packets", "view nodes", "export nodes", "messages", "search word"])
-    func `a limit below nothing is told as such`(_ command: String) throws {
+    func `a limit below nothing is reported as such`(_ command: String) throws {
         let tool = try Tool()
         for (option, number) in [("--limit", "-1"), ("--offset", "-20")] {
             let outcome = try tool.start(command.split(separator: " ").map(String.init) + [option, number]).wait()
@@ -18,11 +18,11 @@ struct PlainRefusals {
     @Test func `a folder or file that is no ledger is not to be made one`() throws {
         let tool = try Tool()
         let file = try tool.write(["something"], to: "notes.txt")
-        for (path, told) in [
+        for (path, words) in [
             (tool.folder.path, "is not a ledger but a folder with other things"), (file, "is not a ledger but a file"),
         ] {
             let outcome = try tool.run("nodes", "--ledger", path)
-            #expect(outcome.status == 66 && outcome.errors.contains(told) && !outcome.errors.contains("init"), "\(outcome)")
+            #expect(outcome.status == 66 && outcome.errors.contains(words) && !outcome.errors.contains("init"), "\(outcome)")
         }
         let empty = tool.folder.file("empty").path
         try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)

@@ -152,7 +152,7 @@ struct QueryTests {
         #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).contains("1"))
     }
 
-    @Test func `X7: events of one source are told from those of another`() throws {
+    @Test func `X7: events of one source are distinguished from those of another`() throws {
         let tool = try Tool()
         try tool.run("init")
         for name in ["roof", "hill"] {

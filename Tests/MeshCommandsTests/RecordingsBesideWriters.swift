@@ -61,8 +61,8 @@ struct RecordingsBesideWriters {
         (process.standardOutput, process.standardError) = (output, errors)
         try process.run()
         let status = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(status == "141\n" && told.isEmpty, "\(status) \(told)")
+        #expect(status == "141\n" && said.isEmpty, "\(status) \(said)")
     }
 }

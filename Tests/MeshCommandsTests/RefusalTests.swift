@@ -73,7 +73,7 @@ struct RefusalTests {
 
     @Test func `what cannot be made is refused with 73, and a backup that is not there with 66`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
-        // Nobody can make anything in these, whoever it is.
+        // Nobody can make anything in these, whoever that is.
         for place in ["/proc/new", "/proc/new/deep", "/dev/null/new"] {
             for command in [["init", "--ledger", place], ["backup", place], ["merge", tool.ledger, "--into", place]] {
                 expectRefusal(try tool.start(command).wait(), 73, "cannot be")
@@ -118,7 +118,7 @@ struct RefusalTests {
         expectRefusal(try tool.run("nodes"), 77, tool.ledger)
     }
 
-    @Test func `a full disk under the output is told`() throws {
+    @Test func `a full disk under the output is reported`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
         let process = Process()
         process.executableURL = Tool.program

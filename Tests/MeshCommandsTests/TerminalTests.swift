@@ -176,7 +176,7 @@ struct TerminalTests {
         #expect(facts["log_bytes_a_day"] is NSNull && facts["disk_full_in_days"] is NSNull && facts["nodes_rows"] as? Int == 10)
     }
 
-    @Test func `after a second without output, a terminal is told that work goes on`() throws {
+    @Test func `after a second without output, a terminal shows that work goes on`() throws {
         let tool = try Tool(holding: [Line.text("hello", from: 1)])
         let pipe = tool.folder.file("pipe").path
         #expect(unsafe mkfifo(pipe, 0o600) == 0)

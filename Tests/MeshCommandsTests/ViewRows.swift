@@ -93,7 +93,7 @@ struct ViewRows {
         #expect(try tool.run("view", "--count-by", "role").status == 64)
     }
 
-    @Test func `what no view or column has is told with what there is`() throws {
+    @Test func `what no view or column has is reported with what there is`() throws {
         let tool = try tool()
         for (arguments, status, word) in [
             (["view", "nothing"], Int32(66), "nodes"), (["view", "nodes", "--where", "colour=red"], 64, "long_name"),

@@ -138,7 +138,9 @@ struct BrokerFailureTests {
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `D9: a ledger that is full is waited for, which is told once, and nothing that the broker kept is lost`() async throws {
+    func `D9: a ledger that is full is waited for, which is reported once, and nothing that the broker kept is lost`()
+        async throws
+    {
         let bench = try ImportBench(sizeLimit: 1 << 20)
         let broker = try TestBroker(in: bench.folder)
         let running = try RunningIngest(broker.address(), bench: bench) {

@@ -33,7 +33,7 @@ struct BrokerIngestTests {
         #expect(bench.flushes.value >= 1)
     }
 
-    @Test func `protobuf, JSON, map and old topics are told apart, and others are counted`() async throws {
+    @Test func `protobuf, JSON, map and old topics are distinguished, and others are counted`() async throws {
         let bench = try ImportBench()
         let broker = try TestBroker(in: bench.folder)
         let running = try RunningIngest(broker.address("mesh/#"), bench: bench)

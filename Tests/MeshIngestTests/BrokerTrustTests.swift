@@ -83,7 +83,7 @@ struct BrokerTrustTests {
         #expect(await running.stop() == nil)
     }
 
-    @Test func `a file of an authority that is not there is told`() async throws {
+    @Test func `a file of an authority that is not there is reported`() async throws {
         let bench = try ImportBench()
         let failure = await
             (try RunningIngest("mqtts://localhost:1", bench: bench) { $0.certificateAuthorityFile = "/nowhere/ca.crt" }).end()

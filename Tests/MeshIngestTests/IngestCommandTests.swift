@@ -103,8 +103,8 @@ struct IngestCommandTests {
         let lines = text.split(separator: "\n")
         #expect(lines.count { $0.contains("moved, removed or replaced") } == 1, "\(text)")
         #expect(lines.last?.contains("moved, removed or replaced") == true, "\(text)")
-        let told = try #require(text.firstMatch(of: /(\d+) of (\d+) messages stored, 1 too long/), "\(text)")
-        #expect(try #require(Int(told.1)) + 1 < #require(Int(told.2)), "what was not stored was received: \(text)")
+        let counts = try #require(text.firstMatch(of: /(\d+) of (\d+) messages stored, 1 too long/), "\(text)")
+        #expect(try #require(Int(counts.1)) + 1 < #require(Int(counts.2)), "what was not stored was received: \(text)")
         guard isReplaced else { return #expect(!FileManager.default.fileExists(atPath: path)) }
         let other = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         #expect(other.head == .zero)

@@ -34,7 +34,7 @@ struct RadioKeysTests {
         frames.flatMap { [0x94, 0xc3, UInt8($0.count >> 8), UInt8($0.count & 255)] + $0 }
     }
 
-    private func told(_ frames: [[UInt8]]) async throws -> [ChannelKey] {
+    private func keys(announcedBy frames: [[UInt8]]) async throws -> [ChannelKey] {
         let bench = try ImportBench()
         let report = try await bench.run(try bench.write(stream(frames), to: "radio.bin"))
         #expect(try bench.events().count == frames.count)
@@ -42,7 +42,7 @@ struct RadioKeysTests {
     }
 
     @Test func `the keys that a radio tells are in the report, though not in the events`() async throws {
-        let found = try await told([
+        let found = try await keys(announcedBy: [
             channel(0, "", [1], role: 1), channel(1, "Harbour", Self.key, role: 2), channel(2, "Shared", [], role: 2),
             channel(3, "Off", Self.key, role: 0), preset(4),
         ])
@@ -50,11 +50,11 @@ struct RadioKeysTests {
         #expect(found.map(\.psk) == [[1], Self.key, [1]])
     }
 
-    @Test func `a masked key is none, and one that is told twice is one`() async throws {
+    @Test func `a masked key is none, and one that is announced twice is one`() async throws {
         let harbour = channel(1, "Harbour", Self.key, role: 2)
         let masked = channel(1, "Harbour", [UInt8](repeating: 0, count: 32), role: 2)
-        #expect(try await told([masked, harbour, harbour]).map(\.psk) == [Self.key])
-        #expect(try await told([masked]).isEmpty)
+        #expect(try await keys(announcedBy: [masked, harbour, harbour]).map(\.psk) == [Self.key])
+        #expect(try await keys(announcedBy: [masked]).isEmpty)
     }
 
     @Test func `a file that was imported before tells its keys again`() async throws {

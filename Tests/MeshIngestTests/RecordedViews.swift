@@ -8,7 +8,7 @@ import Testing
 
 /// How many rows each view makes of each capture, and what it hashes to: both are committed in `Tests/Fixtures/captures.tsv`, the captures are not.
 ///
-/// `MESHLEDGER_WRITE=1` writes the table anew, after a view has got another version. That the rows are right is what the fold in Python says,
+/// `MESHLEDGER_WRITE=1` rewrites the table, after a view has got another version. That the rows are right is what the fold in Python says,
 /// which `IndependentFold` compares row by row; it demands these numbers of it, too.
 @Suite(.enabled(if: SharedFolder.exists, "needs ../shared"))
 struct RecordedViews {

@@ -62,20 +62,20 @@ struct RefusedFileTests {
         #expect(report.format == nil)
     }
 
-    @Test func `a missing file and a folder are told apart`() async throws {
+    @Test func `a missing file and a folder are distinguished`() async throws {
         let bench = try ImportBench()
         #expect(await bench.failure(bench.path("nowhere"))?.code == .notFound)
         #expect(await bench.failure(bench.folder.path)?.code == .wrongFormat)
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may read everything")) func `a file without permission is told`() async throws {
+    @Test(.enabled(if: geteuid() != 0, "root may read everything")) func `a file without permission is reported`() async throws {
         let bench = try ImportBench()
         let path = try bench.write(MadeEnvelope.line(1), to: "secret")
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
         #expect(await bench.failure(path)?.code == .noPermission)
     }
 
-    @Test func `a full ledger is told, and what was stored stays`() async throws {
+    @Test func `a full ledger is reported, and what was stored stays`() async throws {
         let folder = try TemporaryFolder()
         let log = try EventLog.create(
             at: folder.file("ledger").path, options: EventLogOptions(sizeLimit: 1 << 20, isDurable: false))

@@ -17,7 +17,7 @@ struct Simulations {
         #expect(XXH3.hash(first) == 16_427_653_166_412_525_576)
     }
 
-    @Test(arguments: [0, 10, 200] as [UInt32]) func `what is told about the traffic is what a decoder finds`(bad: UInt32) {
+    @Test(arguments: [0, 10, 200] as [UInt32]) func `what is reported about the traffic is what a decoder finds`(bad: UInt32) {
         var mesh = MeshSimulation(SimulationOptions(seed: 3, nodes: 40, badPerMille: bad))
         var keyring = Keyring.standard
         for key in MeshSimulation.harbour.channels { keyring.add(key) }

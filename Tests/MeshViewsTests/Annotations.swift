@@ -111,7 +111,7 @@ struct Annotations {
         try await ledger.close()
     }
 
-    @Test func `X1 D21: favorites survive a flood, and whoever is none any more goes like others`() async throws {
+    @Test func `X1 D21: favorites survive a flood, and nodes that are none any more go like others`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(nodes: 10)))
         try await ledger.annotate(.favorite(1_001), .favorite(1_002), .favorite(1_003))
         let source = try await ledger.log.source(named: "test")
@@ -209,15 +209,15 @@ struct Annotations {
         try await ledger.close()
     }
 
-    @Test func `K5 G23: what was hidden or driven out is told among the changes with its key`() async throws {
+    @Test func `K5 G23: what was hidden or driven out is reported among the changes with its key`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(messages: 12)))
         let start = try ledger.changePosition(of: "messages")
         let row = try #require(try ledger.message(id: 21, from: 1_002))
         try await ledger.annotate(.archive([try #require(MessageKey(row))]))
         let hidden = try ledger.changes(of: "messages", since: start)
         #expect(hidden.changes.count == 1 && hidden.changes.first?.table == "messages")
-        let told = try #require(hidden.changes.first?.row as? MessageRow)
-        #expect(told.isArchived && told.text == row.text && told.sequence == row.sequence)
+        let change = try #require(hidden.changes.first?.row as? MessageRow)
+        #expect(change.isArchived && change.text == row.text && change.sequence == row.sequence)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(Packet(from: 1_009, id: 5, rxTime: Self.start + 9, payload: [65]).event(source))
         try await ledger.catchUp()

@@ -62,9 +62,9 @@ struct ArchivedRowKinds {
         #expect(try ledger.fetchCount(whole) == before.count, "\(Row.table)")
 
         if keeps {
-            // K5: what is gone is told among the changes, with its name and what was to be kept.
-            let told = try ledger.changes(of: ArchivedRow.view, since: position).changes
-            let rows = told.compactMap { change in
+            // K5: what is gone is reported among the changes, with its name and what was to be kept.
+            let changes = try ledger.changes(of: ArchivedRow.view, since: position).changes
+            let rows = changes.compactMap { change in
                 change.value.flatMap { ArchivedRow(key: change.key.rawSpan, value: $0.rawSpan) }
             }
             #expect(

@@ -109,7 +109,8 @@ struct Commits {
     }
 
     @Test
-    func `W6: what was not flushed when a view's folder is taken away leaves no trace, and a view that begins anew is as before`()
+    func
+        `W6: what was not flushed when a view's folder is taken away leaves no trace, and a view that begins again is as before`()
         async throws
     {
         let folder = try TemporaryFolder()

@@ -83,7 +83,7 @@ struct ControlClients {
             return try ControlReply(body.rawSpan, path: "")
         }
 
-        /// Waits on a thread of its own: those of the pool are needed by whoever answers.
+        /// Waits on a thread of its own: those of the pool are needed by what answers.
         private func waiting<Value: Sendable>(_ body: @escaping @Sendable (RawClient) -> Value) async -> Value {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: body(self)) }

@@ -98,7 +98,7 @@ struct DirectMessageTests {
         let source = try await ledger.log.source(named: "radio")
         _ = try await ledger.log.append(NewEvent(frame.bytes, encoding: .fromRadio, source: source))
         try await ledger.catchUp()
-        // One view is built anew beside the others, which go on with what they stored of the key.
+        // One view is rebuilt beside the others, which go on with what they stored of the key.
         try await ledger.rebuild(["messages"])
         _ = try await ledger.log.append(NewEvent(try sealed("hello", id: 78), encoding: .serviceEnvelope, source: source))
         try await ledger.catchUp()

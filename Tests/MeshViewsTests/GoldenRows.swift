@@ -8,7 +8,7 @@ import TestKit
 import Testing
 import ViewQuery
 
-/// The rows of a small mesh, column by column, as they are kept in `Tests/Fixtures/golden`. `MESHLEDGER_GOLDEN=write` writes them anew.
+/// The rows of a small mesh, column by column, as they are kept in `Tests/Fixtures/golden`. `MESHLEDGER_GOLDEN=write` rewrites them.
 struct GoldenRows {
     private typealias Packet = MeshPacketBuilder
     private static let start: UInt32 = 1_780_000_000

@@ -9,7 +9,7 @@ import ViewQuery
 
 /// A ledger in memory does what one on a disk does, and leaves nothing.
 @Suite(.serialized) struct InMemory {
-    /// Everything that a ledger is asked and told, but what is about its place.
+    /// Everything that a ledger is asked and given, but what is about its place.
     private func life(_ ledger: Ledger) async throws -> [String] {
         var answers: [String] = []
         func note(_ what: String, hasDigests: Bool = true) throws {

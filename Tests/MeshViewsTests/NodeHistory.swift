@@ -41,7 +41,7 @@ struct NodeHistory {
         #expect(rows[1].changes.names == ["long_name", "short_name", "role"])
     }
 
-    @Test func `what a node repeats counts again where something else was told of it meanwhile`() async throws {
+    @Test func `what a node repeats counts again where it changed meanwhile`() async throws {
         let report = Packet(
             from: 1_001, id: 3, rxTime: Self.start + 3, port: Port.mapReport,
             payload: Packet.mapReport("Reported") { $0.firmwareVersion = "2.7.8" })
@@ -59,7 +59,7 @@ struct NodeHistory {
         try await ledger.close()
     }
 
-    @Test func `what a radio's client was told meanwhile is told anew by the node itself`() async throws {
+    @Test func `what a radio's client was sent meanwhile counts again from the node itself`() async throws {
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "radio")
         try await ledger.log.append([user("Alpha", 1).event(source)])
@@ -101,7 +101,7 @@ struct NodeHistory {
         try await ledger.close()
     }
 
-    @Test func `X5 D16: the first public key stays, and each other one is told with its time`() async throws {
+    @Test func `X5 D16: the first public key stays, and each other one is reported with its time`() async throws {
         let packets = [
             user("Alpha", 1, key: Self.keys[0]), user("Alpha", 2, key: Self.keys[1]), user("Alpha", 3, key: Self.keys[1]),
             user("Alpha", 4, key: Self.keys[0]), user("Alpha", 5, key: Self.keys[2]), user("Alpha", 6),
@@ -117,7 +117,7 @@ struct NodeHistory {
         try await ledger.close()
     }
 
-    @Test func `D16: one key under several numbers is told`() async throws {
+    @Test func `D16: one key under several numbers is reported`() async throws {
         let rows = try await history([
             user("A", 1, key: Self.keys[0]), user("B", 2, from: 1_002, key: Self.keys[1]),
             user("C", 3, from: 1_003, key: Self.keys[0]),

@@ -43,10 +43,10 @@ struct OrderOfFiles {
                 (asked.port, asked.gateway) = (Port.traceroute, gateway)
                 let way = routes[Int.random(in: 0..<3, using: &random)]
                 asked.payload = Packet.route(way, way.map { _ in 12 })
-                var told = Packet(from: ends.1, to: ends.0, id: 30_000 + number, rxTime: asked.rxTime + answer)
-                (told.port, told.gateway, told.requestID) = (Port.traceroute, gateway, asked.id)
-                told.payload = Packet.route([1_009], [8, 4], back: way, way.map { _ in -8 } + [20])
-                for packet in number.isMultiple(of: 5) ? [asked] : [asked, told]
+                var answered = Packet(from: ends.1, to: ends.0, id: 30_000 + number, rxTime: asked.rxTime + answer)
+                (answered.port, answered.gateway, answered.requestID) = (Port.traceroute, gateway, asked.id)
+                answered.payload = Packet.route([1_009], [8, 4], back: way, way.map { _ in -8 } + [20])
+                for packet in number.isMultiple(of: 5) ? [asked] : [asked, answered]
                 where !receptions.contains(where: { $0.rxTime == packet.rxTime }) {
                     receptions.append(packet)
                 }

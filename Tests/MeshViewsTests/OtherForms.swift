@@ -63,7 +63,7 @@ struct OtherForms {
         }
     }
 
-    @Test func `metrics of another kind in protobuf take the place of those that JSON told`() async throws {
+    @Test func `metrics of another kind in protobuf take the place of those that came as JSON`() async throws {
         let environment = protobuf(Port.telemetry) { $0.message(3) { $0.float(1, 21) } }
         try await inBothOrders(json("telemetry", #""battery_level":80,"voltage":4.0"#), environment) { (ledger) throws in
             #expect(try ledger.telemetry(of: Self.node).map(\.kind) == [.environment])
@@ -91,10 +91,11 @@ struct OtherForms {
 
     @Test func `M20: a trace route in JSON is an answer, and one with the same answer in protobuf`() async throws {
         let asker: UInt32 = 0x2000_0002
-        let told = json("traceroute", #""route":["A","R","B"],"snr_towards":[-3,4],"snr_back":[5.25],"route_back":[]"#, to: asker)
+        let answer = json(
+            "traceroute", #""route":["A","R","B"],"snr_towards":[-3,4],"snr_back":[5.25],"route_back":[]"#, to: asker)
         let ledger = try await Ledger.temporary()
         _ = try await ledger.log.source(named: "msh/2/json/LongFast/!00000012")
-        _ = try await ledger.log.append([told])
+        _ = try await ledger.log.append([answer])
         try await ledger.catchUp()
         let row = try #require(try ledger.traceRoutes().first)
         #expect((row.from, row.to, row.id, row.isAnswered, row.replyID) == (asker, Self.node, 1, true, 1))
@@ -116,7 +117,7 @@ struct OtherForms {
         }
     }
 
-    @Test func `the firmware of a model is the latest that was told, whatever was told without one since`() async throws {
+    @Test func `the firmware of a model is the latest that was reported, whatever was reported without one since`() async throws {
         func user(_ time: UInt32, _ id: UInt32) -> NewEvent {
             var writer = WireWriter()
             writer.string(2, "Rover")

@@ -275,7 +275,7 @@ struct PacketContents {
         try await ledger.close()
     }
 
-    @Test func `D17: a key that was told at an unknown time, and then at a known one, is older than one that was heard later`()
+    @Test func `D17: a key that came at an unknown time, and then at a known one, is older than one that was heard later`()
         async throws
     {
         func said(_ key: UInt8, at time: UInt32) -> [UInt8] {

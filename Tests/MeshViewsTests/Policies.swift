@@ -101,7 +101,7 @@ struct Policies {
         try await ledger.close()
     }
 
-    @Test(arguments: 1...6) func `what a policy leaves does not depend on flushes and restarts, and another policy builds anew`(
+    @Test(arguments: 1...6) func `what a policy leaves does not depend on flushes and restarts, and another policy rebuilds`(
         seed: UInt64
     )
         async throws

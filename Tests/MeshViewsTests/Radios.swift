@@ -19,7 +19,7 @@ struct Radios {
         return ledger
     }
 
-    @Test func `X7: what each radio told of itself is kept by source, whenever it was another than before`() async throws {
+    @Test func `X7: what each radio reported of itself is kept by source, whenever it was another than before`() async throws {
         let psk = [UInt8](repeating: 0, count: 16)
         let ledger = try await ledger([
             ("a", RadioFrame.myInfo(1_001, target: "tbeam")), ("a", RadioFrame.config(6, 7, 3)),

@@ -170,7 +170,7 @@ struct Recovery {
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        // Each is told the number of its own event.
+        // Each gets the number of its own event.
         #expect(sequences.sorted() == Array(1...480))
         try await ledger.catchUp()
         #expect(ledger.log.head.rawValue == 480)
@@ -219,13 +219,13 @@ struct Recovery {
             return rows.filter { $0.1.time > 1_780_001_000 }.sorted { key($0).lexicographicallyPrecedes(key($1)) }
                 .map { "\($0.0) \($0.1.node) \($0.1.sequence)" }
         }
-        func told(_ found: [LedgerUnion.Found<PositionRow>]) -> [String] {
+        func lines(_ found: [LedgerUnion.Found<PositionRow>]) -> [String] {
             found.map { "\($0.ledger.path) \($0.row.node) \($0.row.sequence)" }
         }
-        #expect(try told(union.fetch(newest)) == wanted(all) && wanted(all).count > 30)
+        #expect(try lines(union.fetch(newest)) == wanted(all) && wanted(all).count > 30)
         #expect(try union.fetchCount(newest) == wanted(all).count)
         (newest.fetchLimit, newest.fetchOffset) = (7, 5)
-        #expect(try told(union.fetch(newest)) == Array(wanted(all)[5..<12]))
+        #expect(try lines(union.fetch(newest)) == Array(wanted(all)[5..<12]))
         #expect(try union.fetchCount(newest) == 7)
         let plain = try union.fetch(FetchDescriptor<NodeRow>())
         #expect(try plain.map(\.row.number) == ledgers.flatMap { try $0.fetch(FetchDescriptor<NodeRow>()).map(\.number) })

@@ -76,7 +76,7 @@ struct RetainedViews {
         #expect(found == expected, "\(note): \(found) instead of \(expected)")
     }
 
-    @Test func `rows that an older recipe made are marked, and those of kept events are made anew`() async throws {
+    @Test func `rows that an older recipe made are marked, and those of kept events are rebuilt`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path, options: options())

@@ -70,7 +70,7 @@ struct RowHeaders {
                     }
                 }
             }
-            // What no column says, as a message that was acknowledged, is told by the view's changes.
+            // What no column says, as a message that was acknowledged, is reported by the view's changes.
             for (view, position) in feeds {
                 let news = try ledger.changes(of: view, since: position, limit: 100_000)
                 #expect(news.position.number >= position.number, "\(view)")

@@ -32,7 +32,7 @@ struct SealedChannels {
     }
 
     @Test
-    func `D5: packets that were stored before the key of their channel was known open after a rebuild, forged ones are told`()
+    func `D5: packets that were stored before the key of their channel was known open after a rebuild, forged ones are reported`()
         async throws
     {
         let vectors = try Firmware281.load()

@@ -131,7 +131,7 @@ struct SeenPacketsModel {
         return hearing
     }
 
-    @Test func `packets are told apart as a simple model does, also after being restored anywhere`() {
+    @Test func `packets are distinguished as a simple model does, also after being restored anywhere`() {
         for seed in UInt64(1)...20 {
             var random = SeededGenerator(seed: seed)
             var seen = SeenPackets()

@@ -47,7 +47,7 @@ struct Waypoints {
         #expect(row.state(at: expire - 1) == .active && row.state(at: expire) == .expired)
     }
 
-    @Test func `M21: one with the same id replaces it as a whole, whoever sends it`() async throws {
+    @Test func `M21: one with the same id replaces it as a whole, from any sender`() async throws {
         let row = try await only([
             packet(1, Packet.waypoint(7, "Camp") { ($0.icon, $0.description) = (65, "old") }),
             packet(2, from: 1_002, Packet.waypoint(7, "Lake")),

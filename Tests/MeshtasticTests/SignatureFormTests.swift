@@ -26,7 +26,7 @@ import Testing
         return PacketSignature.validForm(of: result.packet, in: result.batch, publicKey: .init(hex: sample.public_key_hex))
     }
 
-    @Test func `a signature of 2-8-1 covers all that a receiver goes by, one of 2-8-0 less, and each is told apart`() throws {
+    @Test func `a signature of 2-8-1 covers all that a receiver goes by, one of 2-8-0 less, and each is distinguished`() throws {
         let samples = try #require(try Firmware281.load().signatures)
         #expect(samples.count == 12)
         for sample in samples {

@@ -27,7 +27,7 @@ import Testing
         #expect(found.last?.endOffset == 317)
     }
 
-    @Test func `console text and wake bytes between frames are told apart`() {
+    @Test func `console text and wake bytes between frames are distinguished`() {
         let wake = [UInt8](repeating: 0xc3, count: 32)
         let found = pieces(wake + frame([0x20, 1]) + Array("\u{1b}[32mINFO | boot\r\nDEBUG half".utf8) + frame([0x18, 7]))
         #expect(found.map(\.kind) == [.noise, .frame, .text, .text, .frame])

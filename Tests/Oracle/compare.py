@@ -23,7 +23,7 @@ def seconds(cell):
 
 
 def single(cell):
-    """A number as four bytes hold it; none and what is no number are told apart."""
+    """A number as four bytes hold it; none and what is no number are distinguished."""
     return cell if cell is None or isinstance(cell, str) else struct.unpack("<f", struct.pack("<f", cell))[0]
 
 
@@ -58,8 +58,8 @@ class Ours:
 
     def __init__(self, folder):
         # Sources are numbered in the order in which they came, unless several came at once: then sources.json has their names by number.
-        told = folder / "sources.json"
-        names = json.loads(told.read_text()) if told.exists() else list(dict.fromkeys(line["source"] for line in lines(folder / "events.jsonl")))
+        named = folder / "sources.json"
+        names = json.loads(named.read_text()) if named.exists() else list(dict.fromkeys(line["source"] for line in lines(folder / "events.jsonl")))
         self.readers = {**READ, "source": lambda cell: names[cell - 1], "sources": lambda cell: [names[number - 1] for number in cell or []]}
         self.rows, self.problems = {}, []
         for view, columns in VIEWS.items():

@@ -75,7 +75,7 @@ def positions(row, _):
 
 
 def plain(message):
-    """A message as JSON has it: floats of four bytes are told shortly, which comparing allows for."""
+    """A message as JSON has it: floats of four bytes are written shortly, which comparing allows for."""
     return MessageToDict(message, preserving_proto_field_name=True)
 
 

@@ -87,18 +87,18 @@ class Fold:
                 self.messages.take(heard, self.reader.announced)
             return
         try:
-            told = heard.payload()
+            content = heard.payload()
         except Exception:
             if heard.supersedes and self.changes(heard):
                 vacated(heard)
             if heard.is_first_readable or (heard.supersedes and heard.port in LISTED and self.changes(heard)):
                 self.quarantine.add(heard.event.sequence)
             return
-        is_sound = self.each(heard, told)
+        is_sound = self.each(heard, content)
         if makes_row:
-            is_sound &= self.row_of_packet(heard, told)
+            is_sound &= self.row_of_packet(heard, content)
         if heard.is_first_readable:
-            self.once(heard, told)
+            self.once(heard, content)
         if not is_sound and makes_row:
             self.quarantine.add(heard.event.sequence)
 
@@ -106,41 +106,41 @@ class Fold:
         """Whether an event that supersedes can change the rows that are made of packets."""
         return heard.port in OF_PACKETS and not (heard.port == 3 and self.positions.is_thinned)
 
-    def each(self, heard, told):
+    def each(self, heard, content):
         """What counts at each readable reception."""
         if heard.port == 4:
-            self.nodes.introduce(heard.sender, told, heard.at)
-            self.reader.announce(heard.sender, told.public_key, heard.at)
+            self.nodes.introduce(heard.sender, content, heard.at)
+            self.reader.announce(heard.sender, content.public_key, heard.at)
         elif heard.port == 8:
-            return self.waypoints.take(heard, told) or not heard.is_first_readable
+            return self.waypoints.take(heard, content) or not heard.is_first_readable
         elif heard.port == 70:
-            self.traces.take(heard, told)
-            self.links.trace(heard, told)
+            self.traces.take(heard, content)
+            self.links.trace(heard, content)
         elif heard.port == 71:
-            self.links.report(heard, told)
+            self.links.report(heard, content)
         elif heard.port == 73:
-            self.nodes.report(heard.sender, told, heard.at)
-            self.reports.take(heard, told)
+            self.nodes.report(heard.sender, content, heard.at)
+            self.reports.take(heard, content)
         return True
 
-    def row_of_packet(self, heard, told):
+    def row_of_packet(self, heard, content):
         """What is made of the first readable reception, or of one that supersedes."""
         if heard.port == 3:
-            return self.positions.take(heard, told)
+            return self.positions.take(heard, content)
         if heard.port == 67:
-            self.telemetry.take(heard, told)
+            self.telemetry.take(heard, content)
         elif heard.port in SENSORS:
-            self.sensors.take(heard, told)
+            self.sensors.take(heard, content)
         return True
 
-    def once(self, heard, told):
+    def once(self, heard, content):
         """What counts at the first readable reception only."""
         if heard.port == 4:
-            self.history.learn(heard.event, heard.sender, "nodeInfo", told, heard.time(), heard.gateway)
+            self.history.learn(heard.event, heard.sender, "nodeInfo", content, heard.time(), heard.gateway)
         elif heard.port == 73:
-            self.history.learn(heard.event, heard.sender, "mapReport", told, heard.time(), heard.gateway)
-        elif heard.port == 5 and heard.data.request_id and told.WhichOneof("variant") == "error_reason":
-            self.messages.receipt(heard, told)
+            self.history.learn(heard.event, heard.sender, "mapReport", content, heard.time(), heard.gateway)
+        elif heard.port == 5 and heard.data.request_id and content.WhichOneof("variant") == "error_reason":
+            self.messages.receipt(heard, content)
 
     # What people decided
 
@@ -200,18 +200,18 @@ def named(heard):
     if heard.port not in (5, 8, 70, 71):
         return []
     try:
-        told = read(PAYLOADS[heard.port], heard.data.payload)
+        content = read(PAYLOADS[heard.port], heard.data.payload)
     except Exception:
         return []
     if heard.port == 5:
-        told = getattr(told, told.WhichOneof("variant") or "", None) if told.WhichOneof("variant") != "error_reason" else None
-        found = [] if told is None else [*told.route, *told.route_back]
+        content = getattr(content, content.WhichOneof("variant") or "", None) if content.WhichOneof("variant") != "error_reason" else None
+        found = [] if content is None else [*content.route, *content.route_back]
     elif heard.port == 8:
-        found = [told.locked_to]
+        found = [content.locked_to]
     elif heard.port == 71:
-        found = [told.node_id, told.last_sent_by_id, *(neighbor.node_id for neighbor in told.neighbors)]
+        found = [content.node_id, content.last_sent_by_id, *(neighbor.node_id for neighbor in content.neighbors)]
     else:
-        found = [*told.route, *told.route_back]
+        found = [*content.route, *content.route_back]
     return list(dict.fromkeys(node for node in found if node not in (*NOBODY, heard.to)))[:NAMED]
 
 

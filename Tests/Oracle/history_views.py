@@ -50,21 +50,21 @@ class NodeHistory:
         self.rows, self.hardware, self.cap = Series(lambda _: caps["nodeHistory"]), Totals(caps["hardware"]), caps["nodes"]
         self.known = {}
 
-    def learn(self, event, node, kind, told, time, gateway=0, target=""):
+    def learn(self, event, node, kind, content, time, gateway=0, target=""):
         known = self.known.setdefault(node, {"long_name": "", "short_name": "", "hardware_model": 0, "role": 0, "firmware": "", "first": b"", "last": b"",
                                       "key_since": 0})
         known["introduced"] = max(known.get("introduced", 0), order(*time))
-        long_name, short_name = cut(getattr(told, "long_name", ""), TEXT), cut(getattr(told, "short_name", ""), TEXT)
-        firmware = cut(getattr(told, "firmware_version", ""), TEXT)
+        long_name, short_name = cut(getattr(content, "long_name", ""), TEXT), cut(getattr(content, "short_name", ""), TEXT)
+        firmware = cut(getattr(content, "firmware_version", ""), TEXT)
         tells_role = {"nodeInfo": long_name or short_name, "nodeList": long_name or short_name, "mapReport": long_name, "metadata": True}[kind]
         changes = set()
         for name, title, value in (("long_name", "long_name", long_name or None), ("short_name", "short_name", short_name or None),
-                                   ("hardware_model", "hardware", told.hw_model or None), ("role", "role", told.role if tells_role else None),
+                                   ("hardware_model", "hardware", content.hw_model or None), ("role", "role", content.role if tells_role else None),
                                    ("firmware", "firmware", firmware or None)):
             if value is not None and value != known[name]:
                 known[name] = value
                 changes.add(title)
-        key, shared = getattr(told, "public_key", b""), 0
+        key, shared = getattr(content, "public_key", b""), 0
         if len(key) == 32 and key != known["last"]:
             changes.add("first_key" if not known["first"] else "first_key_again" if key == known["first"] else "other_key")
             known["last"] = key
@@ -74,8 +74,8 @@ class NodeHistory:
                     changes.add("shared_key")
                     shared = max(holders)[1]
                 known["first"], known["key_since"] = key, event.sequence
-        if told.hw_model:
-            row = begin(self.hardware, (told.hw_model, node), event.sequence, time, count=0, firmware="", target="", latest={})
+        if content.hw_model:
+            row = begin(self.hardware, (content.hw_model, node), event.sequence, time, count=0, firmware="", target="", latest={})
             row["count"] += kind in ("nodeInfo", "mapReport")
             for name, value in (("firmware", firmware), ("target", target)):
                 if value and order(*time) >= row["latest"].get(name, 0):

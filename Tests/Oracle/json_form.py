@@ -45,7 +45,7 @@ def packet(payload, source):
                 out.decoded.bitfield = 0
             body = body_of(kind, content)
             out.decoded.payload = body or b""
-            if kind == "traceroute":  # an answer; which question it is of is not told
+            if kind == "traceroute":  # an answer; which question it is of is not known
                 out.decoded.request_id = out.id
             return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, body is not None
     return out, channel_of(source), int(gateway[0][1:], 16) if gateway else 0, True

@@ -64,35 +64,35 @@ def random_id(mesh):
 
 def frames_of_a_radio(mesh, radio):
     """What a radio tells a client that connects."""
-    random, told = mesh.random, []
-    told.append(messages.FromRadio(my_info=messages.MyNodeInfo(my_node_num=radio.number, pio_env=random.choice(["tbeam", "heltec-v3", ""]))))
-    told.append(messages.FromRadio(metadata=messages.DeviceMetadata(
+    random, frames = mesh.random, []
+    frames.append(messages.FromRadio(my_info=messages.MyNodeInfo(my_node_num=radio.number, pio_env=random.choice(["tbeam", "heltec-v3", ""]))))
+    frames.append(messages.FromRadio(metadata=messages.DeviceMetadata(
         firmware_version=random.choice(["2.7.15.a", "2.8.1.b"]), hw_model=radio.hardware, role=random.choice([0, 2]))))
     for index, name in enumerate(random.sample(["", "Harbour", "Quay", "MediumFast", "Own"], 3)):
         settings = messages.ChannelSettings(name=name, psk=random.choice([b"\1", bytes(range(16)), b""]), id=random.getrandbits(8))
-        told.append(messages.FromRadio(channel=messages.Channel(index=index, settings=settings, role=1 + (index > 0))))
+        frames.append(messages.FromRadio(channel=messages.Channel(index=index, settings=settings, role=1 + (index > 0))))
     for field in messages.Config.DESCRIPTOR.fields:
         config = messages.Config()
         filled(random, getattr(config, field.name)).ByteSize()
         getattr(config, field.name).SetInParent()
         if random.random() < 0.7:
-            told.append(messages.FromRadio(config=config))
+            frames.append(messages.FromRadio(config=config))
     for field in messages.ModuleConfig.DESCRIPTOR.fields:
         module = messages.ModuleConfig()
         filled(random, getattr(module, field.name)).ByteSize()
         getattr(module, field.name).SetInParent()
         if random.random() < 0.4:
-            told.append(messages.FromRadio(moduleConfig=module))
-    told.append(messages.FromRadio(deviceuiConfig=filled(random, messages.DeviceUIConfig())))
-    told.append(messages.FromRadio(region_presets=tagged(1, 2, b"\x08\x03")))
+            frames.append(messages.FromRadio(moduleConfig=module))
+    frames.append(messages.FromRadio(deviceuiConfig=filled(random, messages.DeviceUIConfig())))
+    frames.append(messages.FromRadio(region_presets=tagged(1, 2, b"\x08\x03")))
     for node in random.sample(mesh.nodes, min(5, len(mesh.nodes))):
         info = messages.NodeInfo(num=node.number, last_heard=random.choice([0, mesh.now, mesh.now - 50, mesh.now - 90_000, mesh.now + 9_000]), snr=5)
         if random.random() < 0.9:
             info.user.long_name, info.user.short_name, info.user.hw_model, info.user.role = node.long_name, node.short_name, node.hardware, node.role
             info.user.public_key = random.choice([node.public, b""])
-        told.append(messages.FromRadio(node_info=info))
-    told.append(messages.FromRadio(config_complete_id=69_420))
-    contents = [message.SerializeToString() for message in told]
+        frames.append(messages.FromRadio(node_info=info))
+    frames.append(messages.FromRadio(config_complete_id=69_420))
+    contents = [message.SerializeToString() for message in frames]
     return [content for content in contents if len(content) <= LONGEST_FRAME]
 
 
@@ -116,28 +116,28 @@ def json_form(mesh, packet, gateway, name):
         out["payload"] = random.choice([{"text": text}, text] if random.random() < 0.1 else [{"text": text}])
     elif data.portnum in TYPES:
         try:
-            told = MessageToDict(PAYLOADS[data.portnum].FromString(data.payload), preserving_proto_field_name=True, use_integers_for_enums=True)
+            members = MessageToDict(PAYLOADS[data.portnum].FromString(data.payload), preserving_proto_field_name=True, use_integers_for_enums=True)
         except Exception:
             return None
-        out["payload"] = body(random, data.portnum, told)
+        out["payload"] = body(random, data.portnum, members)
     if random.random() < mesh.hostile / 4:
         del out[random.choice(sorted(out))]
     content = json.dumps(out, ensure_ascii=False).encode()
     return content[:random.randrange(len(content))] if random.random() < mesh.hostile / 8 else content
 
 
-def body(random, port, told):
+def body(random, port, members):
     if port == 67:
-        metrics = [value for value in told.values() if isinstance(value, dict)]
-        told = {name: value for name, value in (metrics[0] if metrics else {}).items() if not isinstance(value, list)}
+        metrics = [value for value in members.values() if isinstance(value, dict)]
+        members = {name: value for name, value in (metrics[0] if metrics else {}).items() if not isinstance(value, list)}
     if port == 70:
         some = ["Unknown", "Hill"]
-        return {way: ["!0000000a", *(f"!{hop:08x}" if random.random() < 0.8 else random.choice(some) for hop in told.get(way, [])), "!0000000b"]
-                for way in ("route", "route_back")} | {name: [strength / 4 for strength in told.get(name, [])] for name in ("snr_towards", "snr_back")}
-    told.pop("bounding_box", None)
+        return {way: ["!0000000a", *(f"!{hop:08x}" if random.random() < 0.8 else random.choice(some) for hop in members.get(way, [])), "!0000000b"]
+                for way in ("route", "route_back")} | {name: [strength / 4 for strength in members.get(name, [])] for name in ("snr_towards", "snr_back")}
+    members.pop("bounding_box", None)
     if port == 71:
-        told["neighbors_count"] = len(told.get("neighbors", []))
-    return {RENAMED.get(name, name): value for name, value in told.items() if name != "macaddr" and value not in ("NaN", "Infinity", "-Infinity")}
+        members["neighbors_count"] = len(members.get("neighbors", []))
+    return {RENAMED.get(name, name): value for name, value in members.items() if name != "macaddr" and value not in ("NaN", "Infinity", "-Infinity")}
 
 
 def annotation(mesh):

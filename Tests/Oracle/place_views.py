@@ -83,8 +83,8 @@ class TraceRoutes:
         answers = heard.data.request_id != 0
         if packet.id == 0 or (answers and packet.to in NOBODY):
             return
-        told = (packet.to, packet.id)  # where the JSON form's answer would be
-        known = self.rows.get(told)
+        key = (packet.to, packet.id)  # where the JSON form's answer would be
+        known = self.rows.get(key)
         if not (answers and known and known["reply_id"] == packet.id and known["reply_sequence"] == heard.first_sequence
                 and not known["request_sequence"]):
             known = None
@@ -92,7 +92,7 @@ class TraceRoutes:
             if known is None and not heard.is_first_readable:
                 return
         elif known is not None:
-            del self.rows[told]
+            del self.rows[key]
         key = (packet.to, heard.data.request_id) if answers else (heard.sender, packet.id)
         row = self.rows.get(key)
         if row and row["reply_sequence" if answers else "request_sequence"] != heard.first_sequence and IMPORT not in (time[1], row["time_source"]) \

@@ -120,10 +120,10 @@ class Sensors:
     def __init__(self, kept):
         self.rows = Series(kept.of("sensors"))
 
-    def take(self, heard, told):
+    def take(self, heard, answer):
         vacated(heard)
         time, source = heard.time()
-        text = heard.data.payload if heard.port in TEXTS else told.text if heard.port == 65 else b""
+        text = heard.data.payload if heard.port in TEXTS else answer.text if heard.port == 65 else b""
         self.rows.take(heard, (heard.sender, heard.port), time, {
             "time_source": source, "packet_id": heard.packet.id, "to": heard.to, "channel": heard.channel, "gateway": heard.gateway,
             "snr": heard.snr, "rssi": heard.rssi, "hops_away": heard.hops, "payload": heard.data.payload,
@@ -140,10 +140,10 @@ class Radios:
 
     def take(self, event, frame):
         """A frame as its bytes are: the log has zeroed its secrets already."""
-        told = [(number, value) for number, wire, value, *_ in fields(event.payload) if wire == 2]
-        if not told or told[-1][0] not in PARTS:
+        members = [(number, value) for number, wire, value, *_ in fields(event.payload) if wire == 2]
+        if not members or members[-1][0] not in PARTS:
             return
-        number, body = told[-1]
+        number, body = members[-1]
         if number == 3:
             self.nodes[event.source], self.targets[event.source] = frame.my_info.my_node_num, frame.my_info.pio_env
         if len(body) > LONGEST_PART:

@@ -95,17 +95,17 @@ class Nodes:
             newest(row, "role", (report.role, row["role"][1]), at)
 
     @staticmethod
-    def name(row, told, at):
+    def name(row, content, at):
         for name in ("long_name", "short_name"):
-            value, known = cut(getattr(told, name), TEXT), row[name]
+            value, known = cut(getattr(content, name), TEXT), row[name]
             if value and known and is_unclean(value) != is_unclean(known):
                 # One with what cannot be read gives way to one without, however old, and never the other way round.
                 if not is_unclean(value):
                     row[name], row["times"][name] = value, at
             elif value:
                 newest(row, name, value, at)
-        if told.hw_model:
-            newest(row, "hardware_model", told.hw_model, at)
+        if content.hw_model:
+            newest(row, "hardware_model", content.hw_model, at)
 
     def mark(self, number, changes):
         """What a person decided about a node; an alias that another one has passes to it."""

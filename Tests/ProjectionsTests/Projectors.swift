@@ -71,7 +71,7 @@ struct Projectors {
         }
     }
 
-    @Test func `M8 S20: a commit that fails is told, and nothing of it is forgotten`() async throws {
+    @Test func `M8 S20: a commit that fails is reported, and nothing of it is forgotten`() async throws {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view", sizeLimit: 300_000)
         let projector = try Projector(LastValues(), store: store)

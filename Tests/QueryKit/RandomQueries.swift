@@ -76,20 +76,20 @@ struct RandomQuery<Row: QueryRow & Equatable> {
 
     func difference(in ledger: Ledger) throws -> String? {
         let wanted = wanted
-        func told(_ what: String, _ found: Int) -> String {
+        func difference(_ what: String, _ found: Int) -> String {
             "\(text)\n  \(what): \(found) instead of \(wanted.count)\(found == wanted.count ? ", but others or in another order" : "")"
         }
         let found = try ledger.fetch(descriptor)
-        guard found == wanted else { return told("fetch", found.count) }
+        guard found == wanted else { return difference("fetch", found.count) }
         let count = try ledger.fetchCount(descriptor)
-        guard count == wanted.count else { return told("fetchCount", count) }
+        guard count == wanted.count else { return difference("fetchCount", count) }
         let identifiers = try ledger.fetchIdentifiers(descriptor)
         guard try identifiers.count == wanted.count && (batch > 4 || identifiers.map({ try ledger.row($0) }) == wanted) else {
-            return told("fetchIdentifiers", identifiers.count)
+            return difference("fetchIdentifiers", identifiers.count)
         }
         guard batch < 4 else { return nil }
         var (batches, enumerated): (QueryBatches<Row>, [Row]) = (try QueryBatches(descriptor, size: batch), [])
         while let rows = try ledger.next(&batches) { enumerated += rows }
-        return enumerated == wanted ? nil : told("batches of \(batch)", enumerated.count)
+        return enumerated == wanted ? nil : difference("batches of \(batch)", enumerated.count)
     }
 }

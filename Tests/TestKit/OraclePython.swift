@@ -48,7 +48,7 @@ public struct GeneratedCapture: Sendable {
     }
 }
 
-/// Programs that are run to their end, whose errors are told apart from what they print.
+/// Programs that are run to their end, whose errors are kept apart from what they print.
 public enum Program {
     @discardableResult
     public static func run(
@@ -69,8 +69,8 @@ public enum Program {
         process.waitUntilExit()
         let text = file == nil ? String(decoding: try Data(contentsOf: output), as: UTF8.self) : ""
         guard process.terminationStatus == 0 || accepted(text) else {
-            let told = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
-            throw ProgramFailure("\(arguments.prefix(3)): \(text.suffix(600)) \(told.suffix(600))")
+            let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+            throw ProgramFailure("\(arguments.prefix(3)): \(text.suffix(600)) \(said.suffix(600))")
         }
         return text
     }

@@ -101,7 +101,7 @@ import ViewQuery
         -> QueryExplanation
     { try QueryRun(FetchDescriptor(predicate: predicate, sortBy: order, fetchLimit: limit)).explanation }
 
-    @Test func `G7 K11 G12: the index, what bounds it, and that nothing is sorted are told`() throws {
+    @Test func `G7 K11 G12: the index, what bounds it, and that nothing is sorted are reported`() throws {
         let time: UInt32 = 7
         let newest = try explain(nil, [SortDescriptor(\.time, order: .reverse)], limit: 50)
         #expect("\(newest)" == "every row of samples by index (time); filter: none; sort: none")

@@ -114,7 +114,7 @@ import ViewQuery
         #expect(try isSound(store))
     }
 
-    @Test func `K11: an index that another program has not kept is not used, and made anew`() async throws {
+    @Test func `K11: an index that another program has not kept is not used, and rebuilt`() async throws {
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples")
         defer { store.close() }
@@ -138,7 +138,7 @@ import ViewQuery
         #expect(try isSound(store))
     }
 
-    @Test func `a view that is made anew is indexed at its end, and until then it is read row by row`() async throws {
+    @Test func `a view that is rebuilt is indexed at its end, and until then it is read row by row`() async throws {
         let folder = try TemporaryFolder()
         let store = try open(folder.path + "/samples")
         defer { store.close() }
@@ -207,7 +207,7 @@ import ViewQuery
         #expect(try isSound(store))
     }
 
-    @Test func `an entry without its row is told, by a query and by a check`() throws {
+    @Test func `an entry without its row is reported, by a query and by a check`() throws {
         var random = SeededGenerator(seed: 9)
         let folder = try TemporaryFolder()
         let rows = Sample.random(30, &random)

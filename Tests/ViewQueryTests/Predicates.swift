@@ -85,7 +85,7 @@ import ViewQuery
         ],
     ]
 
-    @Test func `what a query costs is told, and a scan is refused where an index is required`() throws {
+    @Test func `what a query costs is reported, and a scan is refused where an index is required`() throws {
         let node: UInt32 = 7
         let time: UInt64 = 9
         let kind = Sight.Kind.fox
@@ -123,7 +123,7 @@ import ViewQuery
         #expect(early?.code == .noValue)
     }
 
-    @Test func `a row that cannot be read is told, not skipped`() throws {
+    @Test func `a row that cannot be read is reported, not skipped`() throws {
         let folder = try TemporaryFolder()
         let store = try Sight.store(folder, [Sight(node: 1, kind: .fox, time: 1)])
         defer { store.close() }

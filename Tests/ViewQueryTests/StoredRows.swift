@@ -131,7 +131,7 @@ struct StoredRows {
         }
     }
 
-    /// The bits of numbers, so that what is equal to the eye but not the same is told apart.
+    /// The bits of numbers, so that what only looks equal differs.
     private static func exact(_ value: Any) -> String {
         switch value {
         case let value as Double: return String(value.bitPattern)
@@ -222,7 +222,7 @@ struct StoredRows {
         #expect(repaired?.colour.red == 0 && repaired?.colour.green == 0)
     }
 
-    @Test func `bytes that are no row are told, whatever they are`() {
+    @Test func `bytes that are no row are reported, whatever they are`() {
         var random = SeededGenerator(seed: 3)
         let row = Self.row(&random)
         for _ in 0..<5_000 {

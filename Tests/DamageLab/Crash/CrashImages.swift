@@ -92,12 +92,12 @@ struct CrashImages {
         let file = place + "/trace"
         // Writers of files on a disk have a thread of their own: every other one here, too.
         let arguments = ["scenario", "path=\(path)", "seed=\(seed)", "appends=\(appends)", "disk=\(seed % 2)"]
-        let told = Shared<[String]>([])
+        let lines = Shared<[String]>([])
         let (end, errors) = try Child.run(
             Child.program, arguments, environment: shim.environment(root: path, ["SHIM_TRACE": file])
-        ) { line in told.withLock { $0.append(line) } }
-        guard end == .exited(0), told.withLock({ $0.isEmpty }) else {
-            throw Failure("scenario \(seed): \(end) \(told.withLock { $0 }) \(errors)")
+        ) { line in lines.withLock { $0.append(line) } }
+        guard end == .exited(0), lines.withLock({ $0.isEmpty }) else {
+            throw Failure("scenario \(seed): \(end) \(lines.withLock { $0 }) \(errors)")
         }
         var checker = try await ImageChecker(path, seed: seed)
         return try await checker.check(base, Trace(file), samples: samples)
@@ -178,8 +178,8 @@ struct ImageChecker {
             case .truncate(let length):
                 if length < durable.count { durable.removeSubrange(length...) } else { Self.grow(&durable, length) }
             case .allocate(let end): Self.grow(&durable, end)
-            case .acknowledged(let told):
-                for number in told {
+            case .acknowledged(let stored):
+                for number in stored {
                     guard let sequence = numbers[number] else {
                         throw Failure("scenario \(seed): \(number) was acknowledged, not stored")
                     }

@@ -41,13 +41,13 @@ struct FolderImages {
         var folder = try CrashFolder(path)
         let file = place + "/trace"
         let verb = kind == .compaction ? ["scenario", "compacts=2"] : ["view-scenario"]
-        let told = Shared<[String]>([])
+        let lines = Shared<[String]>([])
         let (end, errors) = try Child.run(
             Child.program, verb + ["path=\(path)", "seed=\(seed)", "appends=\(appends)"],
             environment: shim.environment(root: path, ["SHIM_TRACE": file, "SHIM_WHOLE": "1"])
-        ) { line in told.withLock { $0.append(line) } }
-        guard end == .exited(0), told.withLock({ $0.isEmpty }) else {
-            throw Failure("\(kind) \(seed): \(end) \(told.withLock { $0 }) \(errors)")
+        ) { line in lines.withLock { $0.append(line) } }
+        guard end == .exited(0), lines.withLock({ $0.isEmpty }) else {
+            throw Failure("\(kind) \(seed): \(end) \(lines.withLock { $0 }) \(errors)")
         }
         var checker = try await FolderChecker(path, kind)
         var generator = SeededGenerator(seed: seed &+ 5)
@@ -95,8 +95,8 @@ struct FolderChecker {
     }
 
     /// The last event that is known to be stored.
-    func last(of told: Set<UInt64>, _ before: UInt64) throws -> UInt64 {
-        try told.reduce(before) { last, number in
+    func last(of acknowledged: Set<UInt64>, _ before: UInt64) throws -> UInt64 {
+        try acknowledged.reduce(before) { last, number in
             guard let sequence = numbers[number] else { throw Failure("\(number) was acknowledged, not stored") }
             return max(last, sequence)
         }

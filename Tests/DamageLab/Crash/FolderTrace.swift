@@ -10,7 +10,7 @@ struct FolderTrace {
         case write(String, offset: Int, bytes: ArraySlice<UInt8>, isSynced: Bool)
         case resize(String, Int, onlyGrows: Bool)
         case sync(String)
-        /// What a caller was told by then.
+        /// What had been reported to a caller by then.
         case acknowledged(Set<UInt64>)
     }
 

@@ -8,7 +8,7 @@ struct Trace {
         case sync
         case truncate(Int)
         case allocate(end: Int)
-        /// What a caller was told by then.
+        /// What had been reported to a caller by then.
         case acknowledged(Set<UInt64>)
     }
 

@@ -4,7 +4,7 @@ import Glibc
 import MeshLedger
 import TestKit
 
-/// A writer's life under the shim whose views are flushed, built anew and swapped. Sequences of appends that returned go to the file `acks`.
+/// A writer's life under the shim whose views are flushed, rebuilt and swapped. Sequences of appends that returned go to the file `acks`.
 struct ViewScenario {
     private let path: String
     private let seed: UInt64

@@ -4,7 +4,7 @@ import MeshIngest
 import MeshLedger
 import Meshtastic
 
-/// A ledger of the events of a file, as `export events` writes them, with their times of arrival and with caps that are told: what a fold
+/// A ledger of the events of a file, as `export events` writes them, with their times of arrival and with given caps: what a fold
 /// in another language is compared with. It says `ready` and keeps the ledger open until its standard input ends.
 ///
 /// `folded-ledger events=FILE ledger=FOLDER keys=FILE [positions=5 …]`; keys are the lines `--psk`, `NAME=BASE64`, `--aead`, `NAME=BASE64`,

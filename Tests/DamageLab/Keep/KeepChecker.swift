@@ -23,8 +23,8 @@ struct KeepChecker {
         restoredRoot = root
     }
 
-    /// What is there for who only reads: nothing that was told is missing, nothing is there that was told to be erased or dropped.
-    func read(_ folder: String, _ told: [KeepScenario.Told]) async throws {
+    /// What a reader finds: nothing that was reported is missing, nothing is there that was reported to be erased or dropped.
+    func read(_ folder: String, _ facts: [KeepScenario.Told]) async throws {
         let log = try EventLog.open(at: folder + "/ledger", options: EventLogOptions(access: .readOnly))
         let first = log.first.rawValue
         var stored: Set<UInt64> = []
@@ -44,7 +44,7 @@ struct KeepChecker {
         await log.close()
         guard first == 1 || first == KeepScenario.cut + 1 else { throw Failure("the log begins with \(first)") }
         guard next > KeepScenario.baseCount else { throw Failure("the log ends at \(next - 1)") }
-        for fact in told {
+        for fact in facts {
             switch fact {
             case .stored(let number): if !stored.contains(number) { throw Failure("\(number) was stored, and is not there") }
             case .erased(let sequence):
@@ -56,7 +56,7 @@ struct KeepChecker {
         for (name, fact) in [("restored", KeepScenario.Told.restored), ("merged", .merged)] {
             let path = "\(folder)/\(name)"
             guard FileManager.default.fileExists(atPath: path) else {
-                if told.contains(fact) { throw Failure("\(name) was made, and is not there") }
+                if facts.contains(fact) { throw Failure("\(name) was made, and is not there") }
                 continue
             }
             let copy = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
@@ -71,8 +71,8 @@ struct KeepChecker {
         }
     }
 
-    /// A writer goes on: it finishes what was begun, all verifies, and no file has the bytes of an event that was told to be erased.
-    func goOn(_ folder: String, _ told: [KeepScenario.Told]) async throws {
+    /// A writer goes on: it finishes what was begun, all verifies, and no file has the bytes of an event that was reported to be erased.
+    func goOn(_ folder: String, _ facts: [KeepScenario.Told]) async throws {
         let path = folder + "/ledger"
         let log = try EventLog.open(at: path)
         try await log.append(NewEvent([1, 2, 3], encoding: .note, source: .log))
@@ -81,7 +81,7 @@ struct KeepChecker {
         let problems = try again.verify().problems
         await again.close()
         guard problems.isEmpty else { throw Failure("after a writer, verify finds \(problems.prefix(3))") }
-        let secrets = told.compactMap { fact -> Data? in
+        let secrets = facts.compactMap { fact -> Data? in
             guard case .erased(let sequence) = fact, let payload = payloads[sequence] else { return nil }
             return Data(payload.dropFirst(8).prefix(16))
         }

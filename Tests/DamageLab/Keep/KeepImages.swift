@@ -15,13 +15,13 @@ struct KeepImages {
         let checker = try await KeepChecker(path)
         var folder = try CrashFolder(path)
         let file = scratch.path + "/trace"
-        let told = Shared<[String]>([])
+        let lines = Shared<[String]>([])
         let (end, errors) = try Child.run(
             Child.program, ["keep-scenario", "path=\(path)", "seed=\(seed)"],
             environment: shim.environment(root: path, ["SHIM_TRACE": file, "SHIM_WHOLE": "1"])
-        ) { line in told.withLock { $0.append(line) } }
-        guard end == .exited(0), told.withLock({ $0.isEmpty }) else {
-            throw Failure("keep \(seed): \(end) \(told.withLock { $0 }) \(errors)")
+        ) { line in lines.withLock { $0.append(line) } }
+        guard end == .exited(0), lines.withLock({ $0.isEmpty }) else {
+            throw Failure("keep \(seed): \(end) \(lines.withLock { $0 }) \(errors)")
         }
         let images = try ScratchFolder()
         var generator = SeededGenerator(seed: seed &+ 5)
@@ -52,7 +52,7 @@ struct KeepImages {
             }
         }
         guard facts.contains(.merged) && facts.contains(.cut(KeepScenario.cut)) || tally.images >= limit else {
-            throw Failure("keep \(seed): not all was told: \(facts.suffix(5))")
+            throw Failure("keep \(seed): not all was reported: \(facts.suffix(5))")
         }
         return tally
     }

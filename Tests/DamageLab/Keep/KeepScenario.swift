@@ -7,9 +7,9 @@ import TestKit
 /// A life under the shim of a ledger whose events are erased and dropped, of its restored backup, and of what it is merged into.
 ///
 /// The folder `path` has `ledger`, `other` and `backup` when it begins, and gets `restored` and `merged`. Each event of a radio begins with a number that is its
-/// own. What is done is told in the file `acks`.
+/// own. What is done is reported in the file `acks`.
 struct KeepScenario {
-    /// How much is told, as a number each.
+    /// How much is reported, as a number each.
     enum Told: Equatable {
         /// The event with the number is stored.
         case stored(UInt64)

@@ -91,7 +91,7 @@ struct KillWriter {
     }
 }
 
-/// Reads all events, as another process does, and then those that come, while others write, are killed and write the log anew. Ends with status 1 at
+/// Reads all events, as another process does, and then those that come, while others write, are killed and rewrite the log. Ends with status 1 at
 /// anything wrong.
 struct KillReader {
     private let path: String

@@ -96,7 +96,7 @@ struct KillHistory {
         switch end {
         case .killed: tally.killed[victim.name, default: 0] += 1
         case .exited(let status):
-            // A command may be done, or may have been told that the writer is gone; a writer may come after a command that writes itself.
+            // A command may be done, or may have ended with an error since the writer is gone; a writer may come after a command that writes itself.
             let isCommand = victim.name != "writer" && victim.name != "reader"
             let isLate = victim.name == "writer" && errors.contains("has it open for writing")
             guard isCommand || isLate, errors.split(separator: "\n").count <= (status == 0 ? 20 : 1) else {
@@ -152,7 +152,7 @@ struct KillHistory {
         if roots.count < 40 { roots[next - 1] = try log.root(size: EventSequence(next - 1)) }
         tally.events = Int(next) - 1
         guard inFull else { return }
-        // An erasure that was interrupted is told until the next writer has finished it; checkViews is one.
+        // An erasure that was interrupted is reported until the next writer has finished it; checkViews is one.
         let problems = try log.verify().problems.filter { !$0.text.contains("is not finished") }
         guard problems.isEmpty else { throw Failure("\(problems.prefix(3))") }
         tally.verified += 1

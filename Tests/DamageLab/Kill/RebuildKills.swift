@@ -6,7 +6,7 @@ import Projections
 import Synchronization
 import ViewQuery
 
-/// Kills a process that builds views anew, or makes rows of older ones, at every batch in turn, while a reader asks for the rows all the time.
+/// Kills a process that rebuilds views, or makes rows of older ones, at every batch in turn, while a reader asks for the rows all the time.
 ///
 /// `work=rebuild` and `work=step` are of one view; `work=all` changes the caps and the keys, so that all views are built at once, each as far as it is
 /// when another's batch ends.

@@ -20,14 +20,14 @@ struct LogModel {
         }
     }
 
-    /// - Parameter told: the log's own event that says so.
-    mutating func erase(_ sequences: Set<UInt64>, told: ModelEvent) {
+    /// - Parameter event: the log's own event that says so.
+    mutating func erase(_ sequences: Set<UInt64>, event: ModelEvent) {
         for sequence in sequences {
             payloadBytes -= events[Int(sequence) - 1].payload.count
             events[Int(sequence) - 1] = events[Int(sequence) - 1].erased
         }
-        events.append(told)
-        payloadBytes += told.payload.count
+        events.append(event)
+        payloadBytes += event.payload.count
     }
 
     /// The number that a source of that name must get, new or not.

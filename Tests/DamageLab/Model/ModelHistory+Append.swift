@@ -41,7 +41,7 @@ extension ModelHistory {
         note(log.head.rawValue)
     }
 
-    /// The disk fails at the commit, before or after the events are on it; the log is opened anew and they are appended with their token.
+    /// The disk fails at the commit, before or after the events are on it; the log is reopened and they are appended with their token.
     private mutating func appendDoubtfully(_ generator: inout SeededGenerator) async throws {
         let next = log.head.rawValue + 1
         let events = (0..<Int.random(in: 1..<30, using: &generator)).map { _ in event(&generator) }

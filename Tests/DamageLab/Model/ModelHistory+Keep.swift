@@ -61,11 +61,13 @@ extension ModelHistory {
         try expect(report.erased, UInt64(fresh.count), "erased events")
         guard !fresh.isEmpty else { return try expect(report.events, [], "events that say what was erased") }
         try expect(report.events, [EventSequence(UInt64(events.count) + 1)], "events that say what was erased")
-        guard let told = try log.event(report.events[0]).map(ModelEvent.init) else { throw Difference("no erasure is told") }
-        try expect(told.encoding, .erasure, "encoding of an erasure")
-        try expect(told.arrivalTime, clock.withLock { $0 }, "time of an erasure")
-        model.withLock { $0.erase(fresh, told: told) }
-        note(told.payload)
+        guard let erasure = try log.event(report.events[0]).map(ModelEvent.init) else {
+            throw Difference("no erasure is reported")
+        }
+        try expect(erasure.encoding, .erasure, "encoding of an erasure")
+        try expect(erasure.arrivalTime, clock.withLock { $0 }, "time of an erasure")
+        model.withLock { $0.erase(fresh, event: erasure) }
+        note(erasure.payload)
     }
 
     mutating func seal() async throws {
@@ -101,7 +103,7 @@ extension ModelHistory {
         note(UInt64(done.generation))
     }
 
-    /// Reads as one who may not write.
+    /// Reads without the right to write.
     mutating func readOnly(_ generator: inout SeededGenerator) async throws {
         closeConsumers()
         await log.close()

@@ -3,8 +3,8 @@ import Foundation
 import LMDB
 import MeshCrypto
 
-/// A log's rows in the hands of one who can write the files and knows `FORMAT.md`, but has no signing key. Whatever is changed, `write` grows
-/// everything anew that hangs together with it: checksums, sealed blocks, the index of arrival times, the tree.
+/// A log's rows in the hands of somebody who can write the files and knows `FORMAT.md`, but has no signing key. Whatever is changed, `write` grows
+/// everything again that depends on it: checksums, sealed blocks, the index of arrival times, the tree.
 ///
 /// It knows the format on its own account; of the log's code it uses nothing.
 struct ForgedLog {

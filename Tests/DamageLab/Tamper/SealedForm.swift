@@ -38,8 +38,8 @@ struct SealedForm {
         self.records = records
     }
 
-    /// - Parameter arrivals: told in place of the right ones.
-    func value(first: UInt64, arrivals told: (Int64, Int64)?) -> [UInt8] {
+    /// - Parameter arrivals: stated in place of the right ones.
+    func value(first: UInt64, arrivals stated: (Int64, Int64)?) -> [UInt8] {
         let count = records.count
         var content = [UInt8](repeating: 0, count: 28 * count)
         var before: (arrival: UInt64, reception: UInt64) = (0, 0)
@@ -54,7 +54,7 @@ struct SealedForm {
         }
         for record in records { content += record[24...] }
         let times = records.map(ForgedLog.arrival)
-        let range = told ?? (times.min() ?? 0, times.max() ?? 0)
+        let range = stated ?? (times.min() ?? 0, times.max() ?? 0)
         var header: [UInt8] = [0x4d, 0x42, 0x4c, 0x01]
         for (number, size) in [
             (UInt64(count), 4), (first, 8), (UInt64(bitPattern: range.0), 8), (UInt64(bitPattern: range.1), 8),

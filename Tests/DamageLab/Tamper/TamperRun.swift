@@ -3,8 +3,8 @@ import Foundation
 import LogTransfer
 import TestKit
 
-/// Tampers with ledgers in each of the ways, as one who can write all their files but has no signing key, and lets `verify` compare them with
-/// a checkpoint that was kept elsewhere: it must find every one, and must pass the same ledger when it was written anew without a change.
+/// Tampers with ledgers in each of the ways, as somebody who can write all their files but has no signing key, and lets `verify` compare them with
+/// a checkpoint that was kept elsewhere: it must find every one, and must pass the same ledger when it was rewritten without a change.
 struct TamperRun {
     private let count: Int
     private let seed: UInt64
@@ -175,7 +175,7 @@ struct TamperedLedger {
         try await log.append(events)
     }
 
-    /// The ledger written anew as it was must pass.
+    /// The ledger rewritten as it was must pass.
     func expectPass(_ what: String) async throws {
         try log.write(to: path)
         let problems = try await problems(with: true)
@@ -189,7 +189,7 @@ struct TamperedLedger {
         try forged.write(to: path)
         guard try await !problems(with: true).isEmpty else { throw Failure("\(what): \(kind) is not found") }
         let alone = try await problems(with: false)
-        // Where events come from is told beside them.
+        // Where events come from is stored beside them.
         if isMerged { return true }
         // What the owner erased, other changes move to where nobody erased anything.
         let isPlain = !log.records.contains { $0[ForgedLog.flags] & ForgedLog.erased != 0 }

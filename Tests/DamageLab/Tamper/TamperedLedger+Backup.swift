@@ -4,14 +4,14 @@ import LogTransfer
 import MeshCrypto
 import TestKit
 
-/// Backups in the hands of one who can write their files: what is restored from them is checked as a ledger is.
+/// Backups in the hands of somebody who can write their files: what is restored from them is checked as a ledger is.
 extension TamperedLedger {
     private var backup: String { scratch.path + "/backup" }
     private var forgedBackup: String { scratch.path + "/forged-backup" }
 
     /// The ledger at its place was tampered with: a backup of it, made as a backup should be, restores to what does not pass.
     func expectFoundInBackup(_ what: String) async throws {
-        defer { try? FileManager.default.removeItem(atPath: forgedBackup) }  // the next one makes it anew
+        defer { try? FileManager.default.removeItem(atPath: forgedBackup) }  // the next one makes it again
         do throws(EventLogError) {
             var options = Self.options
             options.access = .readOnly
@@ -33,7 +33,7 @@ extension TamperedLedger {
 
     /// Changes files of the owner's backup, with all hashes made right again: what then is restored and passes has the events that were in it.
     func changeBackup(_ generator: inout SeededGenerator, _ what: String) async throws {
-        defer { try? FileManager.default.removeItem(atPath: forgedBackup) }  // the next one makes it anew
+        defer { try? FileManager.default.removeItem(atPath: forgedBackup) }  // the next one makes it again
         try FileManager.default.copyItem(atPath: backup, toPath: forgedBackup)
         guard try await restoredProblems(backup).isEmpty else { throw Failure("\(what): the untouched backup does not pass") }
         let kind = Int.random(in: 0..<5, using: &generator)
@@ -63,7 +63,7 @@ extension TamperedLedger {
     /// - Parameter intact: gets what passes.
     private func restoredProblems(_ backup: String, intact: (EventLog) throws -> Void = { _ in }) async throws -> [String] {
         let restored = scratch.path + "/restored"
-        defer { try? FileManager.default.removeItem(atPath: restored) }  // the next one makes it anew
+        defer { try? FileManager.default.removeItem(atPath: restored) }  // the next one makes it again
         do throws(EventLogError) {
             _ = try EventLog.checkBackup(backup)
             _ = try await EventLog.restore(backup, to: restored)

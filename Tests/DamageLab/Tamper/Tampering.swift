@@ -18,7 +18,7 @@ enum Tampering: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a backup of the ledger has it. What a block says openly is made anew, and the stored tree too.
+    /// Whether a backup of the ledger has it. What a block says openly is rebuilt, and the stored tree too.
     var reachesBackups: Bool {
         switch self {
         case .keepOldTree, .hideByFacts, .hideByTime: false

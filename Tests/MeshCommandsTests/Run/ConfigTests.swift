@@ -102,8 +102,8 @@ struct ConfigTests {
         ("sources:\n  - tcp: a\n\u{0}", "mesh.yaml:3: this is not YAML: control characters"),
         ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
     ])
-    func `a mistake is told with its line and what is meant`(_ text: String, _ told: String) {
-        #expect(message(text).contains(told), "\(message(text))")
+    func `a mistake is reported with its line and what is meant`(_ text: String, _ expected: String) {
+        #expect(message(text).contains(expected), "\(message(text))")
     }
 
     @Test func `the mistakes of all sources and parts are named at once`() {
@@ -118,9 +118,9 @@ struct ConfigTests {
     @Test func `every unknown key of a source and of a section is named, with what is meant`() {
         let text = "sources:\n  - tcp: a\n    shar: 1\n    share-alow: b\nretention:\n  older-then: 1y\n  larger-then: 1GB\n"
         let lines = message(text).split(separator: "\n")
-        let told = [("3", "share"), ("4", "share-allow"), ("6", "older-than"), ("7", "larger-than")]
-        #expect(lines.count == told.count)
-        for (line, (number, meant)) in zip(lines, told) {
+        let expected = [("3", "share"), ("4", "share-allow"), ("6", "older-than"), ("7", "larger-than")]
+        #expect(lines.count == expected.count)
+        for (line, (number, meant)) in zip(lines, expected) {
             #expect(line.hasPrefix("mesh.yaml:\(number): ") && line.contains("did you mean \(meant)?"), "\(line)")
         }
     }

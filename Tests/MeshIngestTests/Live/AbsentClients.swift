@@ -288,7 +288,7 @@ struct AbsentClients {
         try await running.stop()
     }
 
-    @Test func `refusals of one client or kind do not hide those of another, and are told in bounds`() {
+    @Test func `refusals of one client or kind do not hide those of another, and are reported in bounds`() {
         var budget = RefusalBudget()
         let begun = ContinuousClock.now
         #expect(budget.take(.bytes, of: "a", at: begun) == 0 && budget.take(.bytes, of: "a", at: begun) == nil)

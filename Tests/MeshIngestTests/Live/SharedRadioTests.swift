@@ -12,7 +12,7 @@ import Testing
 /// A radio that many clients share.
 @Suite(.timeLimit(.minutes(3)))
 struct SharedRadioTests {
-    /// What the radio is told, and its text number after number when the test asks for it.
+    /// What the radio receives, and its text number after number when the test asks for it.
     final class Radio: Sendable {
         let radio: FakeRadio
         let heard: Heard
@@ -158,7 +158,9 @@ struct SharedRadioTests {
         }
     }
 
-    @Test func `settings are refused unless the client's network may change them, also where they cannot be told`() async throws {
+    @Test func `settings are refused unless the client's network may change them, also where they cannot be recognised`()
+        async throws
+    {
         let (bench, radio) = (try ImportBench(), try Radio())
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)

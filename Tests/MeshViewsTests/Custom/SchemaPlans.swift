@@ -111,7 +111,7 @@ struct SchemaPlans {
         #expect(try await rows() == jumped && jumped.count == 10)
     }
 
-    @Test func `M27: from version 1 to 4 at once, version by version and folded anew give the same rows`() async throws {
+    @Test func `M27: from version 1 to 4 at once, version by version and folded again give the same rows`() async throws {
         func rows(_ bench: Bench) async throws -> [[UInt64]] {
             let ledger = try await bench.open(Versions.V4.self)
             try await ledger.catchUp()
@@ -236,7 +236,7 @@ struct SchemaPlans {
             schemas.allSatisfy { !$0.layout.isEmpty || $0.view == "packets" }, "every view has a QueryRow in ViewRegistry.rows")
     }
 
-    @Test func `the rows that a new recipe adds, removes and changes are told before it is swapped in, and one can go back`()
+    @Test func `the rows that a new recipe adds, removes and changes are reported before it is swapped in, and one can go back`()
         async throws
     {
         struct Small: LedgerView {

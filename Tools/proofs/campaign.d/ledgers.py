@@ -14,7 +14,7 @@ class Ledger:
 
     def __init__(self, part, name="ledger"):
         self.part, self.path = part, part.folder / name
-        self.acknowledged, self.told, self.erased = {}, {}, {}
+        self.acknowledged, self.sent, self.erased = {}, {}, {}
         self.maybe_erased = set()  # an erasure of them began
         self.ids = itertools.count(1)
         self.files = itertools.count(1)
@@ -25,7 +25,7 @@ class Ledger:
         with self.lock:
             number = next(self.ids)
             text = secrets.token_hex(12)
-            self.told[number] = text
+            self.sent[number] = text
         node = node or self.part.random.choice(NODES)
         line = json.dumps({
             "from": node, "to": 0xFFFFFFFF, "id": number, "channel": 0, "type": "text", "timestamp": int(time.time()),
@@ -34,7 +34,7 @@ class Ledger:
 
     def acknowledge(self, numbers):
         with self.lock:
-            for number in numbers: self.acknowledged[number] = self.told[number]
+            for number in numbers: self.acknowledged[number] = self.sent[number]
         with self.part.lock:
             self.part.acknowledged += len(numbers)
 
@@ -98,7 +98,7 @@ class Ledger:
             except (ValueError, KeyError, TypeError):
                 continue  # an event of the program's own
             if number in seen and not may_be_twice: self.part.finding(f"message {number} is stored twice, as event {seen[number]} and {sequence}")
-            if not text.startswith(self.told.get(number, "?")): self.part.finding(f"event {sequence} is not what was sent")
+            if not text.startswith(self.sent.get(number, "?")): self.part.finding(f"event {sequence} is not what was sent")
             if number in self.erased: self.part.finding(f"message {number} was erased and is event {sequence}")
             seen[number] = sequence
         missing = sorted(number for number in self.acknowledged if number not in seen and number not in self.maybe_erased | set(dropped))

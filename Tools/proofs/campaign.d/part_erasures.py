@@ -32,7 +32,7 @@ def run(part):
             ended = ledger.command("erase", "--node", f"!{node:08x}", "--yes", limit=180)
             is_unfinished = False
             if ended.status in (0, NOTHING_THERE):
-                ledger.erased.update({number: ledger.told[number] for number in numbers})
+                ledger.erased.update({number: ledger.sent[number] for number in numbers})
             elif ended.status != BUSY:
                 part.finding(f"an erasure ends with {ended.status}: {ended.last_line}", ended.line)
         is_erasing = False

@@ -22,7 +22,7 @@ def run(part):
     ended = ledger.command("erase", "--node", f"!{NODES[0]:08x}", "--yes", limit=180)
     if ended.is_done:
         # Also others of that node, which the random choice made.
-        ledger.erased.update({number: ledger.told[number] for number in erased})
+        ledger.erased.update({number: ledger.sent[number] for number in erased})
         ledger.maybe_erased.update(ledger.acknowledged)
     else:
         part.finding(f"an erasure ends with {ended.status}: {ended.last_line}", ended.line)

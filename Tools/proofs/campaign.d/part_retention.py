@@ -51,7 +51,7 @@ def run(part):
     ledger.maybe_erased.update(forgotten)
     ended = ledger.command("erase", "--node", f"!{FORGOTTEN:08x}", "--yes", limit=180)
     if not ended.is_done: part.finding(f"an erasure ends with {ended.status}: {ended.last_line}", ended.line)
-    ledger.erased.update({number: ledger.told[number] for number in forgotten})
+    ledger.erased.update({number: ledger.sent[number] for number in forgotten})
     check(part, ledger, order)
     ended = ledger.command("rebuild", limit=300)
     if not ended.is_done: part.finding(f"a rebuild ends with {ended.status}: {ended.last_line}", ended.line)
