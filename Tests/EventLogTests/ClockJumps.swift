@@ -114,6 +114,63 @@ struct ClockJumps {
         await lab.log.close()
     }
 
+    @Test(arguments: [true, false])
+    func `once another time is accepted, what arrived there before that is as old as it is`(isInFirstTile: Bool) async throws {
+        let lab = try Lab(hasSteady: false, start: isInFirstTile ? Timestamp(seconds: 100) : Self.start)
+        try await lab.add(isInFirstTile ? 1 : 8, tiles: isInFirstTile ? 0 : 1, every: Self.day / 2)
+        let before: UInt64 = isInFirstTile ? 0 : 8
+        lab.clock.set(Self.start.adding(seconds: 200 * Self.day))
+        if isInFirstTile {
+            try await lab.log.append([NewEvent](repeating: NewEvent([1], encoding: .note, source: .log), count: 255))
+        }
+        if isInFirstTile { lab.pass(seconds: Self.day / 2) }
+        try await lab.add(isInFirstTile ? 15 : 16, tiles: 1, every: Self.day / 2)
+        // 16 tiles at the other time, half a day apart; the last one is half a day old.
+        for age in 6...14 as ClosedRange<Int64> {
+            for (seconds, isOlder) in [(age * Self.day / 2, false), (age * Self.day / 2 - 1, true)] {
+                let old = before + UInt64(16 - age) + (isOlder ? 1 : 0)
+                let ages = try lab.log.ages(olderThan: seconds, now: lab.clock.read())
+                #expect(ages.lastOld == old * 256 && ages.time == lab.clock.read(), "\(seconds) s")
+            }
+        }
+        await lab.log.close()
+    }
+
+    @Test func `a time that was shown only once makes nothing after it young when a third one is accepted`() async throws {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(8, tiles: 1, every: Self.day / 2)
+        lab.clock.set(Self.start.adding(seconds: 1_000 * Self.day))
+        try await lab.add(1, tiles: 1, every: Self.day / 2)
+        lab.clock.set(Self.start.adding(seconds: 200 * Self.day))
+        try await lab.add(24, tiles: 1, every: Self.day / 2)
+        // Of the 24 tiles half a day apart, the last of which is half a day old.
+        #expect(try lab.log.ages(olderThan: 5 * Self.day, now: lab.clock.read()).lastOld == (9 + 14) * 256)
+        #expect(try lab.log.ages(olderThan: 5 * Self.day - 1, now: lab.clock.read()).lastOld == (9 + 15) * 256)
+        await lab.log.close()
+    }
+
+    @Test func `arrivals that go back a little while another time is not accepted make nothing before them old`() async throws {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(8, tiles: 1, every: Self.day / 2)
+        // Back for good: from here on, time goes on from the eighth tile's.
+        lab.clock.advance(seconds: -1_000 * Self.day)
+        let back = lab.clock.read()
+        try await lab.add(1, tiles: 1, every: -3_000)
+        try await lab.add(1, tiles: 1, every: 600)
+        try await lab.add(1, tiles: 1, every: Self.day / 2)
+        for count in 1...24 as ClosedRange<Int64> {
+            lab.clock.set(back.adding(seconds: count * Self.day / 2))
+            try await lab.add(1, tiles: 1, every: 0)
+            guard count >= 14 else { continue }
+            // Half an hour before the eighth tile arrived.
+            let ages = try lab.log.ages(olderThan: count * Self.day / 2 + 1_500, now: lab.clock.read())
+            #expect(ages.lastOld == 7 * 256, "\(count)")
+            let exact = try lab.log.ages(olderThan: count * Self.day / 2 - 1, now: lab.clock.read())
+            #expect(exact.lastOld == 11 * 256, "\(count)")
+        }
+        await lab.log.close()
+    }
+
     @Test func `a clock that goes back for good does not stop ages for ever`() async throws {
         let lab = try Lab(hasSteady: false)
         try await lab.add(8, tiles: 1, every: Self.day / 2)

@@ -79,6 +79,13 @@ struct LogTimes {
         before = time
         #expect(before.see(place - Self.hour - 1) == .waits && before.see(place + 23 * Self.hour - 2) == .waits)
         #expect(before.see(place + 23 * Self.hour - 1) == .moved)
+        // An arrival before the first one there, or between the two, makes neither of them earlier or later.
+        for arrival in [place - Self.hour, place + 1, place + Self.hour - 1] {
+            var between = time
+            #expect(between.see(arrival) == .waits)
+            #expect(finding(between, place + 49 * Self.hour) == .moved && finding(between, place + 49 * Self.hour + 1) == .waits)
+            #expect(finding(between, place + 24 * Self.hour) == .moved && finding(between, place + 24 * Self.hour - 1) == .waits)
+        }
     }
 
     @Test func `a jump that was measured is corrected at once, in both directions, and sixteen are remembered`() {

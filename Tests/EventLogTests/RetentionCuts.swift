@@ -70,6 +70,45 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test func `all events can be dropped where their number is a multiple of 256`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 512)
+        for last in [511, 513, 768] as [UInt64] {
+            let error = await #expect(throws: EventLogError.self) { try await log.cut(through: EventSequence(last)) }
+            #expect(error?.code == .notCuttable, "\(last)")
+        }
+        let (event, retention) = try await log.cut(through: EventSequence(512))
+        #expect(event == EventSequence(513) && log.first == event && log.head == event && retention.count == 512)
+        #expect(try log.verify().problems == [])
+        await log.close()
+    }
+
+    @Test(arguments: [256, 257, 258, 600]) func `of a block over the cut the events after it stay, even if it is one`(
+        size: Int
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: manual)
+        try await appendNumbered(log, 600)
+        try seal(log, upTo: 600, inBlocksOf: size)
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        _ = try await log.first(of: .cut(cut))
+        var write = try log.store.environment.beginWrite()
+        try DropWork(summariser: nil) { _ in }.move(into: &write, log.store)
+        try write.commit()
+        #expect(try !DropWork.isNeeded(log.store))
+        #expect(try firstSealed(log) == 257)
+        let kept = try log.events(in: EventSequence(1)...EventSequence(600))
+        #expect(kept.map(\.payload) == (257...600).map(numberedPayload))
+        await log.close()
+    }
+
+    /// The first event that is still in a block.
+    private func firstSealed(_ log: EventLog) throws -> UInt64? {
+        let read = try log.store.environment.beginRead()
+        var cursor = try read.cursor(log.store.sealed)
+        return try cursor.first() ? SequenceKey.sequence(cursor.key) : nil
+    }
+
     @Test func `a cut that was interrupted is finished by the next writer, and readers never see what it left`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

@@ -25,7 +25,7 @@ package func filledLog(at path: String, events count: Int) async throws -> Event
 
 /// Moves the first events into sealed blocks.
 @discardableResult
-package func seal(_ log: EventLog, upTo last: UInt64) throws -> [EncodedBlock] {
+package func seal(_ log: EventLog, upTo last: UInt64, inBlocksOf size: Int = 400) throws -> [EncodedBlock] {
     var run = RecordRun()
     run.begin(at: 1)
     do {
@@ -36,7 +36,7 @@ package func seal(_ log: EventLog, upTo last: UInt64) throws -> [EncodedBlock] {
     let encoder = try BlockEncoder(summariser: nil)
     var blocks: [EncodedBlock] = []
     while run.count > 0 {
-        let count = min(run.count, 400)
+        let count = min(run.count, size)
         blocks.append(try encoder.encode(run, count: count))
         run.removeFirst(count)
     }

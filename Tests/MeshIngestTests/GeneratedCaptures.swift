@@ -100,4 +100,19 @@ struct GeneratedCaptures {
         #expect(try ledger.quarantine(view: "nodes").count > 0 && !ledger.nodes().isEmpty)
         try await ledger.close()
     }
+
+    @Test(arguments: 1...5) func `a mesh of few nodes has traffic, too, and the private keys of its third and fourth`(
+        nodes: Int
+    ) throws {
+        let folder = try TemporaryFolder()
+        let capture = try GeneratedCapture("envelopes", seed: 84, ["nodes=\(nodes)", "packets=40"], in: folder)
+        #expect(try capture.lines().count >= 40)
+        #expect(capture.keys.count { $0 == "--private-key" } == min(max(nodes - 2, 0), 2))
+    }
+
+    @Test func `a mesh without a node is refused`() throws {
+        let folder = try TemporaryFolder()
+        let failure = #expect(throws: ProgramFailure.self) { try GeneratedCapture("envelopes", ["nodes=0"], in: folder) }
+        #expect(failure?.text.contains("at least one node") == true)
+    }
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes up the traffic of a mesh with the official package's encoder: captures for tests, in which nobody's traffic is.
 
-usage: generate.py FORM FILE [seed=1] [packets=300] [nodes=12] [hostile=10] [live=0] [mixed=0]
+usage: generate.py FORM FILE [seed=1] [packets=300] [nodes=12, at least 1] [hostile=10] [live=0] [mixed=0]
 FORM is envelopes, jsonl, stream, length-prefixed, mqtt-json, or events: all of these and annotations together, with times of arrival and
 reception, as `meshledger export events` writes them. `hostile` is how many of a hundred packets are damaged, forged or sent again. `live` is how
 many of a hundred events arrived live. With `mixed` some of the events come twice or much later, and the second half of those that are recorded
 comes before the first one. The same seed gives the same bytes. Prints the channel keys that the mesh has beside the presets, and the
-private keys of two nodes, as arguments of fold.py.
+private keys of its third and fourth node, as arguments of fold.py.
 """
 import base64, datetime, json, pathlib, struct, sys
 from made_mesh import KNOWN, KNOWN_SEALED, START, Mesh
@@ -113,6 +113,8 @@ STANDARD = {"seed": 1, "packets": 300, "nodes": 12, "hostile": 10, "live": 0, "m
 def make(form, path, options):
     """Writes a capture; returns the keys of its mesh as arguments of fold.py."""
     options = {**STANDARD, **options}
+    if options["nodes"] < 1:
+        sys.exit(f"a mesh has at least one node, not {options['nodes']}")
     mesh = Mesh(options["seed"], options["nodes"], options["hostile"])
     recorder = Recorder(mesh, form, options["live"])
     for _ in range(options["packets"]):

@@ -34,7 +34,7 @@ class Mesh:
     def __init__(self, seed, nodes, hostile):
         self.random, self.now, self.hostile = Random(seed), START, hostile / 100
         numbers = [self.random.randint(16, BROADCAST - 1) for _ in range(nodes)]
-        numbers[:3] = [numbers[0] & ~255, 1, numbers[2]]
+        numbers[:2] = [numbers[0] & ~255, 1][:nodes]
         self.nodes = [Node(self.random, number) for number in numbers]
         self.gateways, self.sent, self.later = self.nodes[:4], [], []
 
@@ -188,7 +188,7 @@ class Mesh:
         self.now += random.choice([0, 1, 3, 20, 60, 900])
         packet, name = self.packet()
         heard = []
-        for gateway in random.sample(self.gateways, random.choice([1, 1, 2, 3, 4])):
+        for gateway in random.sample(self.gateways, min(random.choice([1, 1, 2, 3, 4]), len(self.gateways))):
             copy = messages.MeshPacket()
             copy.CopyFrom(packet)
             at = self.now + random.choice([0, 0, 1, 2, 40])

@@ -80,16 +80,22 @@ struct RandomQuery<Row: QueryRow & Equatable> {
             "\(text)\n  \(what): \(found) instead of \(wanted.count)\(found == wanted.count ? ", but others or in another order" : "")"
         }
         let found = try ledger.fetch(descriptor)
-        guard found == wanted else { return difference("fetch", found.count) }
+        guard Self.areSame(found, wanted) else { return difference("fetch", found.count) }
         let count = try ledger.fetchCount(descriptor)
         guard count == wanted.count else { return difference("fetchCount", count) }
         let identifiers = try ledger.fetchIdentifiers(descriptor)
-        guard try identifiers.count == wanted.count && (batch > 4 || identifiers.map({ try ledger.row($0) }) == wanted) else {
+        let rows = batch > 4 ? wanted : try identifiers.compactMap { try ledger.row($0) }
+        guard identifiers.count == wanted.count && Self.areSame(rows, wanted) else {
             return difference("fetchIdentifiers", identifiers.count)
         }
         guard batch < 4 else { return nil }
         var (batches, enumerated): (QueryBatches<Row>, [Row]) = (try QueryBatches(descriptor, size: batch), [])
         while let rows = try ledger.next(&batches) { enumerated += rows }
-        return enumerated == wanted ? nil : difference("batches of \(batch)", enumerated.count)
+        return Self.areSame(enumerated, wanted) ? nil : difference("batches of \(batch)", enumerated.count)
+    }
+
+    /// By the bits of their numbers where they are not equal: a row with NaN is not equal to itself.
+    private static func areSame(_ left: [Row], _ right: [Row]) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { $0 == $1 || exactText(of: $0) == exactText(of: $1) }
     }
 }

@@ -124,25 +124,10 @@ struct StoredRows {
             // Descriptions of the parts: NaN is not equal to itself, and zero is equal to minus zero.
             for column in Everything.columns where column.name != "tags" && column.name != "counts" {
                 #expect(
-                    Self.exact(column.value(in: row)) == Self.exact(column.value(in: back)), "\(column.name), seed \(seed)")
+                    exactText(of: column.value(in: row)) == exactText(of: column.value(in: back)), "\(column.name), seed \(seed)")
             }
             #expect(row.tags == back.tags && row.counts == back.counts, "seed \(seed)")
             #expect(back.value == row.value, "seed \(seed)")
-        }
-    }
-
-    /// The bits of numbers, so that what only looks equal differs.
-    private static func exact(_ value: Any) -> String {
-        switch value {
-        case let value as Double: return String(value.bitPattern)
-        case let value as Float: return String(value.bitPattern)
-        case let value as Date: return String(value.timeIntervalSinceReferenceDate.bitPattern)
-        case let value as String: return "\(Array(value.utf8))"
-        case let value as Data: return "\(Array(value))"
-        case let values as [Data]: return "\(values.map { Array($0) })"
-        default:
-            let children = Mirror(reflecting: value).children
-            return children.isEmpty ? "\(value)" : children.map { exact($0.value) }.joined(separator: ",")
         }
     }
 

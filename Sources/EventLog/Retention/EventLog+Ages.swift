@@ -92,7 +92,7 @@ private struct AgeWalk {
         case .waits: break
         case .moved:
             for (last, arrival) in waiting {
-                ends.append((last, max(ends.last?.time ?? .min, min(time.inForce(arrival), time.time ?? .max))))
+                ends.append((last, max(ends.last?.time ?? .min, min(time.inForce(arrival), time.time ?? arrival))))
             }
             waiting.removeAll(keepingCapacity: true)
         }

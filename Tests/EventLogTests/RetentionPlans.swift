@@ -1,0 +1,87 @@
+import LMDB
+import LogKit
+import TestKit
+import Testing
+
+@testable import EventLog
+
+/// What a retention would drop, and how much room that takes.
+struct RetentionPlans {
+    /// The block with facts that mean nothing, so that its value has this many bytes.
+    private func filled(_ block: EncodedBlock, to size: Int) -> [UInt8] {
+        let count = size - block.bytes.count
+        var bytes = block.bytes
+        bytes.insert(contentsOf: [UInt8](repeating: 0, count: count), at: BlockHeader.size)
+        for place in 0..<4 { bytes[44 + place] = UInt8(truncatingIfNeeded: count >> (8 * place)) }
+        BlockEncoder.writeChecksums(&bytes, factsLength: count, first: block.first)
+        return bytes
+    }
+
+    /// Gives the blocks' values these sizes.
+    private func replace(_ blocks: [EncodedBlock], sizes: [Int], in log: EventLog) throws {
+        var write = try log.store.environment.beginWrite()
+        for (block, size) in zip(blocks, sizes) {
+            let (key, value) = (SequenceKey(block.first), filled(block, to: size))
+            try write.put(log.store.sealed, key: key.span, value: value.span.rawBytes)
+        }
+        try write.commit()
+    }
+
+    @Test func `a plan tells the bytes of the pages that LMDB gives to its blocks`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
+        var options = EventLogOptions(clock: clock.read)
+        options.sealing.isAutomatic = false
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        // A page has 4,096 bytes, and the first of a value a header of 16.
+        let sizes = [8_175, 8_176, 8_177, 12_272, 12_273]
+        let pages = [2, 2, 3, 3, 4]
+        for _ in sizes {
+            try await appendNumbered(log, 256)
+            clock.advance(seconds: 60)
+        }
+        try replace(try seal(log, upTo: 256 * UInt64(sizes.count), inBlocksOf: 256), sizes: sizes, in: log)
+        #expect(try log.store.environment.beginRead().statistics(log.store.sealed).overflowPages == pages.reduce(0, +))
+        for count in 1...sizes.count {
+            let time = Timestamp(seconds: 1_780_000_000 + 60 * Int64(count))
+            let plan = try #require(try log.retentionPlan(olderThan: time, largerThan: nil))
+            #expect(plan.last == EventSequence(256 * UInt64(count)))
+            #expect(plan.bytes == 4_096 * pages.prefix(count).reduce(0, +), "\(count) blocks")
+        }
+        await log.close()
+    }
+
+    @Test func `to save a byte, the first block goes whole, up to the next multiple of 256`() async throws {
+        let folder = try TemporaryFolder()
+        var options = EventLogOptions()
+        options.sealing.isAutomatic = false
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        try await appendNumbered(log, 1_200)
+        try replace(try seal(log, upTo: 1_200, inBlocksOf: 300), sizes: [8_000, 8_000, 8_000, 8_000], in: log)
+        let size = try log.size()
+        #expect(try log.retentionPlan(olderThan: nil, largerThan: size) == nil)
+        for (saved, last, bytes) in [(1, 512, 8_192), (8_192, 512, 8_192), (8_193, 768, 16_384), (16_384, 768, 16_384)] {
+            let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: size - saved))
+            #expect(plan.last == EventSequence(UInt64(last)) && plan.bytes == bytes && plan.logBytes == size, "\(saved)")
+        }
+        await log.close()
+    }
+
+    @Test func `a plan and a cut tell the lowest and highest arrival, whatever the order`() async throws {
+        let folder = try TemporaryFolder()
+        let start: Int64 = 1_780_000_000
+        let clock = ManualClock(Timestamp(seconds: start + 50))
+        let log = try EventLog.create(at: folder.path + "/ledger", options: EventLogOptions(clock: clock.read))
+        for (seconds, count) in [(50, 100), (20, 156), (90, 100), (70, 156), (100, 300)] as [(Int64, Int)] {
+            clock.set(Timestamp(seconds: start + seconds))
+            try await appendNumbered(log, count)
+        }
+        let plan = try #require(try log.retentionPlan(olderThan: Timestamp(seconds: start + 100), largerThan: nil))
+        let (_, retention) = try await log.cut(through: EventSequence(512))
+        #expect(plan.last == EventSequence(512) && plan.count == 512)
+        for (first, last) in [(plan.firstArrival, plan.lastArrival), (retention.firstArrival, retention.lastArrival)] {
+            #expect(first == Timestamp(seconds: start + 20) && last == Timestamp(seconds: start + 90))
+        }
+        await log.close()
+    }
+}
