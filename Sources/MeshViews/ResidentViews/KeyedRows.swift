@@ -30,10 +30,10 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private var removed: [UInt64] = []
     /// The approximate size in the file of the rows in `dirty`.
     private var dirtyBytes = 0
-    /// Each row with a time that may have risen since, and again for each time that was earlier than the previous one; empty before the first row
-    /// that exceeds the cap.
-    private var ages = MinimumHeap<KeyedRowAge>()
-    private var knowsAges = false
+    /// The rows with the lowest ages, each with one that may have risen since, and again for each age that was lower than the previous one.
+    private var oldest = MinimumHeap<KeyedRowAge>()
+    /// Each row with no higher age is in `oldest`; nil before the first row that exceeds the cap. Most rows are not, so the heap stays in the processor's caches.
+    private var oldestThrough: UInt32?
 
     init(cap: Int) { self.cap = max(cap, 1) }
 
@@ -70,13 +70,16 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         let before = rows[place].age
         change(&rows[place])
         markDirty(place)
-        if knowsAges, rows[place].age < before { ageAgain(place) }
+        if oldestThrough != nil, rows[place].age < before { noteAge(of: place) }
     }
 
-    private mutating func ageAgain(_ place: Int) {
-        ages.insert(age(of: place))
-        if ages.count > 2 * cap { (ages, knowsAges) = (MinimumHeap(), false) }
+    private mutating func noteAge(of place: Int) {
+        guard let oldestThrough, rows[place].age <= oldestThrough else { return }
+        oldest.insert(age(of: place))
+        if oldest.count > 2 * cap { forgetOldest() }
     }
+
+    private mutating func forgetOldest() { (oldest, oldestThrough) = (MinimumHeap(), nil) }
 
     /// Adds the row of a new key. Beyond the cap, the row with the lowest age is evicted, perhaps this one.
     mutating func insert(_ row: Row) {
@@ -109,23 +112,26 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
             isDirty.append(false)
         }
         places.set(row.key, Int32(place))
-        if knowsAges { ages.insert(age(of: place)) }
+        noteAge(of: place)
         return place
     }
 
     private mutating func evict() {
-        if !knowsAges { findAges() }
-        while let oldest = ages.smallest {
-            let place = Int(oldest.place)
-            guard places[oldest.key] == oldest.place else {
-                ages.removeSmallest()  // it was already evicted by an earlier entry
+        while places.count > 0 {
+            guard let first = oldest.smallest, let oldestThrough else {
+                findOldest()
                 continue
             }
-            guard rows[place].age == oldest.time else {
-                ages.replaceSmallest(with: age(of: place))
+            let place = Int(first.place)
+            guard places[first.key] == first.place, rows[place].age <= oldestThrough else {
+                oldest.removeSmallest()  // it was evicted by an earlier entry, or is none of the oldest any more
                 continue
             }
-            ages.removeSmallest()
+            guard rows[place].age == first.time else {
+                oldest.replaceSmallest(with: age(of: place))
+                continue
+            }
+            oldest.removeSmallest()
             return remove(place)
         }
     }
@@ -134,9 +140,14 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
         KeyedRowAge(time: rows[place].age, place: Int32(place), key: rows[place].key)
     }
 
-    private mutating func findAges() {
-        for place in rows.indices where isUsed(place) { ages.insert(age(of: place)) }
-        knowsAges = true
+    /// About a sixteenth of the rows.
+    private mutating func findOldest() {
+        forgetOldest()
+        let sample = stride(from: 0, to: rows.count, by: max(rows.count / 1_024, 1)).filter { isUsed($0) }.map { rows[$0].age }
+            .sorted()
+        let through = sample.isEmpty ? UInt32.max : sample[sample.count / 16]
+        for place in rows.indices where rows[place].age <= through && isUsed(place) { oldest.insert(age(of: place)) }
+        oldestThrough = through
     }
 
     /// Whether the row there has not been evicted.
