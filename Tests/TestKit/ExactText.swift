@@ -1,6 +1,6 @@
 import Foundation
 
-/// A text of a value's parts with the bits of its numbers, so that what is equal to the eye but not the same is told apart: NaN is not equal to itself,
+/// A text of a value's parts with the bits of its numbers, so that what only looks equal differs: NaN is not equal to itself,
 /// and zero is equal to minus zero. Not for sets and dictionaries, which have no order.
 public func exactText(of value: Any) -> String {
     switch value {

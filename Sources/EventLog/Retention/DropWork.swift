@@ -39,13 +39,13 @@ struct DropWork: PreparedWork {
         return nil
     }
 
-    /// Keeps only the events of a block after the cut, of which there is at least one. A damaged block stays as it is, so that `verify`
-    /// still reports it.
+    /// Keeps only the events of a block after the cut. A damaged block stays as it is, so that `verify` still reports it.
     private func shorten(
         _ first: UInt64, after cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
     ) throws(StorageError) {
         guard var run = try records(of: first, write, store) else { return }
         run.removeFirst(Int(clamping: cut + 1 - first))
+        guard run.count > 0 else { return }
         let block = try BlockEncoder(summariser: summariser).encode(run, count: run.count)
         let key = SequenceKey(first)
         try write.delete(store.sealed, key: key.span)
