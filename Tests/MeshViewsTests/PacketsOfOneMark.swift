@@ -26,22 +26,27 @@ struct PacketsOfOneMark {
         MeshPacketBuilder(from: sender, id: id, port: Port.position, payload: MeshPacketBuilder.position(content, 7))
     }
 
-    /// By sender, packets without ids, in groups of one mark.
-    private static let packetsWithoutID: [UInt32: [(mark: UInt32, packets: [MeshPacketBuilder])]] = {
+    /// By sender, packets of one mark, without ids and with ids: other ones than the hashes that the former are known by.
+    private static let packetsWithoutID: [UInt32: [[MeshPacketBuilder]]] = {
         let opener = PacketOpener(keyring: .standard)
         var batch = PacketBatch()
-        return Dictionary(
-            uniqueKeysWithValues: senders.map { sender in
-                var marks: [UInt32: [MeshPacketBuilder]] = [:]
-                for content in Int32(1)...12_000 {
-                    let packet = position(sender, 0, content: content)
-                    batch.removeAll()
-                    opener.decode(packet.envelope().rawSpan, form: .serviceEnvelope, into: &batch)
-                    marks[mark(UInt32(truncatingIfNeeded: batch.identity(at: 0))), default: []].append(packet)
-                }
-                let groups = marks.filter { $0.value.count > 1 }.map { (mark: $0.key, packets: $0.value) }
-                return (sender, groups.sorted { $0.mark < $1.mark })
-            })
+        var found: [UInt32: [[MeshPacketBuilder]]] = [:]
+        for sender in senders {
+            var marks: [UInt32: [UInt32: MeshPacketBuilder]] = [:]
+            for content in Int32(1)...12_000 {
+                let packet = position(sender, 0, content: content)
+                batch.removeAll()
+                opener.decode(packet.envelope().rawSpan, form: .serviceEnvelope, into: &batch)
+                let hash = UInt32(truncatingIfNeeded: batch.identity(at: 0))
+                marks[mark(hash), default: [:]][hash] = packet
+            }
+            for (mark, packets) in marks.sorted(by: { $0.key < $1.key }) where packets.count > 1 {
+                let ids = ids(of: mark).filter { packets[$0] == nil }.prefix(2)
+                let withoutID = packets.sorted { $0.key < $1.key }.map(\.value)
+                found[sender, default: []].append(withoutID + ids.map { position(sender, $0, content: 5) })
+            }
+        }
+        return found
     }()
 
     // MARK: Traffic
@@ -83,11 +88,7 @@ struct PacketsOfOneMark {
                 let packets = packets(of: sender, mark: .random(in: 1..<1 << 24, using: &random), &random)
                 groups.append(receptions(packets, &random))
             }
-            for (mark, packets) in packetsWithoutID[sender] ?? [] {
-                var all = packets
-                for id in ids(of: mark).prefix(2) { all.append(position(sender, id, content: 5)) }
-                groups.append(receptions(all, &random))
-            }
+            for packets in packetsWithoutID[sender] ?? [] { groups.append(receptions(packets, &random)) }
         }
         return merged(groups, &random)
     }

@@ -122,7 +122,10 @@ struct SeenPacketsModel {
     private static let packets: [UInt64] = {
         var inverse: UInt32 = 1
         for _ in 0..<5 { inverse &*= 2 &- 2_654_435_761 &* inverse }
-        return (0..<300).map { UInt64($0 % 2) << 32 | UInt64(UInt32($0 / 24 << 8 | $0 % 24 / 2) &* inverse) }
+        return (0..<300 as Range<UInt32>).map { number in
+            let id = ((number / 24) << 8 | (number % 24) / 2) &* inverse
+            return SeenPackets.key(number % 2, id)
+        }
     }()
 
     private func hearing(_ sequence: UInt64, _ random: inout SeededGenerator) -> SeenPackets.Hearing {
