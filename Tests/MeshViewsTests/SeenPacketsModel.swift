@@ -9,6 +9,7 @@ struct SeenPacketsModel {
     /// What FOLD.md says of a packet, written down plainly.
     private struct Model {
         struct Packet {
+            var packet: UInt64
             var first: UInt64
             var time: UInt32
             var isReplayedState: Bool
@@ -21,8 +22,12 @@ struct SeenPacketsModel {
             var receptions: [(gateway: UInt32, print: UInt32)] = []
         }
 
-        /// Of each sender and id, the one that was remembered last first.
-        var packets: [UInt64: [Packet]] = [:]
+        /// Of each sender and mark, the one that was remembered last first.
+        var packets: [[UInt64]: [Packet]] = [:]
+
+        private static func key(_ packet: UInt64) -> [UInt64] {
+            [packet >> 32, (packet & 0xffff_ffff) * 2_654_435_761 % (1 << 32) / 256]
+        }
 
         private func fits(_ packet: Packet, _ new: SeenPackets.Hearing) -> (window: Bool, content: Bool) {
             guard packet.isReplayedState == new.isReplayedState else { return (false, false) }
@@ -39,24 +44,29 @@ struct SeenPacketsModel {
 
         mutating func place(_ new: SeenPackets.Hearing) -> SeenPackets.Verdict {
             var twin: UInt64?
-            let known = packets[new.packet] ?? []
-            let fitting = known.prefix(8).indices.filter { fits(known[$0], new) == (true, true) }
+            let known = packets[Self.key(new.packet)] ?? []
+            let ofID = known.indices.prefix(32).filter { known[$0].packet == new.packet }.prefix(8)
+            let fitting = ofID.filter { fits(known[$0], new) == (true, true) }
             let same = fitting.first { index in
                 !new.isReplayedState && known[index].receptions.contains { $0 == (new.gateway, new.print.reception) }
             }
             if let index = same ?? fitting.first { return hearAgain(new, index) }
-            for packet in known.prefix(8) {
+            for packet in ofID.map({ known[$0] }) {
                 if fits(packet, new).window, twin == nil, packet.time != 0, new.time != 0, !new.isReplayedState {
                     twin = packet.first
                 }
             }
-            var packet = Packet(first: new.sequence, time: new.time, isReplayedState: new.isReplayedState)
+            var packet = Packet(packet: new.packet, first: new.sequence, time: new.time, isReplayedState: new.isReplayedState)
             _ = Self.learn(new, &packet)
             if !new.isReplayedState { packet.receptions = [(new.gateway, new.print.reception)] }
-            packets[new.packet] = [packet] + known
+            packets[Self.key(new.packet)] = [packet] + known
             return SeenPackets.Verdict(
-                firstSequence: new.sequence, isFirstReception: true, isFirstReadable: new.isReadable, hasTwin: twin != nil,
-                twin: twin)
+                firstSequence: new.sequence, isFirstReception: true, isFirstReadable: new.isReadable,
+                laterTwins: twin.map { Self.later(than: $0, in: known) } ?? 0, hasTwin: twin != nil, twin: twin)
+        }
+
+        private static func later(than first: UInt64, in known: [Packet]) -> UInt8 {
+            UInt8(min(known.prefix(32).filter { $0.first > first }.count, 15))
         }
 
         private static func learn(_ new: SeenPackets.Hearing, _ packet: inout Packet) -> Bool {
@@ -81,7 +91,7 @@ struct SeenPacketsModel {
         }
 
         private mutating func hearAgain(_ new: SeenPackets.Hearing, _ index: Int) -> SeenPackets.Verdict {
-            var all = packets[new.packet] ?? []
+            var all = packets[Self.key(new.packet)] ?? []
             var packet = all[index]
             var verdict = SeenPackets.Verdict(firstSequence: packet.first)
             if !new.isReplayedState {
@@ -96,11 +106,11 @@ struct SeenPacketsModel {
             if Self.supersedes(new, packet) {
                 verdict.superseded = SupersededRow(sequence: packet.row.sequence, time: packet.row.time)
             }
-            verdict.laterTwins = UInt8(all.prefix(8).filter { $0.first > packet.first }.count)
+            verdict.laterTwins = Self.later(than: packet.first, in: all)
             let isRenewed = Self.learn(new, &packet)
             all.remove(at: index)
             all.insert(packet, at: isRenewed ? 0 : index)
-            packets[new.packet] = all
+            packets[Self.key(new.packet)] = all
             return verdict
         }
 
@@ -108,10 +118,20 @@ struct SeenPacketsModel {
         var twins: Set<UInt64> = []
     }
 
+    /// Packets of two senders, whose ids have one mark each twelve.
+    private static let packets: [UInt64] = {
+        var inverse: UInt32 = 1
+        for _ in 0..<5 { inverse &*= 2 &- 2_654_435_761 &* inverse }
+        return (0..<300 as Range<UInt32>).map { number in
+            let id = ((number / 24) << 8 | (number % 24) / 2) &* inverse
+            return SeenPackets.key(number % 2, id)
+        }
+    }()
+
     private func hearing(_ sequence: UInt64, _ random: inout SeededGenerator) -> SeenPackets.Hearing {
         let isTimeKnown = Int.random(in: 0..<5, using: &random) > 0
         var hearing = SeenPackets.Hearing(
-            packet: UInt64.random(in: 0..<300, using: &random), sequence: sequence,
+            packet: Self.packets[Int.random(in: 0..<300, using: &random)], sequence: sequence,
             time: isTimeKnown ? UInt32.random(in: 10_000..<40_000, using: &random) : 0,
             rowTime: UInt32.random(in: 1...9, using: &random), gateway: UInt32.random(in: 1...3, using: &random),
             isReadable: Bool.random(using: &random))

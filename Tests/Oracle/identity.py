@@ -3,7 +3,7 @@ import struct
 from wire import LENGTH, fields
 
 WINDOW = 3600
-COMPARED_PACKETS, COMPARED_RECEPTIONS, UNREAD_RECEPTIONS = 8, 256, 128
+LOOKED_AT, COMPARED_PACKETS, COMPARED_RECEPTIONS, UNREAD_RECEPTIONS = 32, 8, 256, 128
 GROWING = 70
 # Where a packet is in the messages that hold one.
 PACKETS = {"ServiceEnvelope": 1, "FromRadio": 2}
@@ -14,6 +14,7 @@ class Packet:
 
     def __init__(self, heard):
         data, packet = heard.data, heard.packet
+        self.known_by = packet.id or written(heard)
         self.sequence, self.at, self.is_replayed, self.is_json = heard.event.sequence, heard.at, heard.event.is_replayed, heard.event.encoding == "MQTTJSON"
         self.content = None if data is None else (
             data.portnum, b"" if data.portnum == GROWING else data.payload, data.request_id, data.reply_id, data.emoji)
@@ -86,16 +87,23 @@ def written(heard):
     return *whose, form, value, heard.packet.channel if form == 5 else 0
 
 
+def mark(number):
+    """The part of an id that the index of packets keeps."""
+    return number * 2654435761 % 2**32 // 256
+
+
 class Packets:
-    """The packets that are remembered. They are as many as a test has: what more than 16,384 packets do is not written here."""
+    """The packets that are remembered. They are as many as a test has: what more than 16,384 packets do is not written here,
+    nor whose marks a packet without an id has by chance."""
 
     def __init__(self):
         self.known = {}
 
     def place(self, heard):
-        new = Packet(heard)
-        remembered = self.known.setdefault((heard.sender, heard.packet.id) if heard.packet.id else written(heard), [])
-        near = [known for known in remembered[:COMPARED_PACKETS] if known.is_replayed == new.is_replayed and known.is_in_window(new)]
+        new, number = Packet(heard), heard.packet.id
+        remembered = self.known.setdefault((heard.sender, mark(number)) if number else new.known_by, [])
+        alike = [known for known in remembered[:LOOKED_AT] if known.known_by == new.known_by]
+        near = [known for known in alike[:COMPARED_PACKETS] if known.is_replayed == new.is_replayed and known.is_in_window(new)]
         fitting = [known for known in near if not known.contradicts(new)]
         if fitting:
             same = [known for known in fitting if not new.is_replayed and sign(heard) in known.receptions]

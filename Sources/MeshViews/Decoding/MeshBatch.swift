@@ -31,7 +31,8 @@ public struct MeshBatch: FoldBatch {
         public var wasReadable = false
         /// Another packet has the same sender and id within the hour, but different content.
         public var hasTwin = false
-        /// How many packets with the same sender and id but different content began later than this one.
+        /// How many packets of the same sender whose ids have the same 24 bits in the index began later than this one.
+        /// Of a first reception: later than the packet that it is in conflict with.
         public var laterTwins: UInt8 = 0
         /// When the packet was heard; 0 if unknown. It decides which values are the first or the latest.
         public var heard: UInt32 = 0
@@ -102,7 +103,7 @@ extension MeshBatch.Stamp {
 }
 
 extension MeshBatch {
-    /// What the receptions of a packet have in common: sender and id, or without an id what its sender has written.
+    /// What the receptions of a packet have in common: sender and id, or without an id the sender and a hash of what it has written.
     @inline(__always)
     func identity(of packet: DecodedPacket, at index: Int) -> UInt64 {
         packet.id != 0 ? SeenPackets.key(packet.from, packet.id) : packets.identity(at: index)

@@ -18,7 +18,7 @@ struct SeenPacket: Sendable {
     private var rowHeard: UInt32 = 0
     private(set) var rowTime: UInt32 = 0
     private var rowBack: UInt32 = 0
-    /// The previous remembered packet with the same `from` and `id`, and the packet's newest reception; negative if there is none.
+    /// The previous remembered packet of the same sender and mark, and the packet's newest reception; negative if there is none.
     var older: Int64 = -1
     var lastReception: Int64 = -1
 
@@ -40,6 +40,9 @@ struct SeenPacket: Sendable {
     /// Another packet had the same sender and id within the hour when this one was first heard.
     var hasTwin: Bool { flags & Self.twin != 0 }
     private var isLossy: Bool { flags & Self.lossy != 0 }
+    /// See `PacketMark.key`.
+    @inline(__always)
+    var mark: UInt64 { PacketMark.key(of: packet) }
     var firstSequence: UInt64 { record &- UInt64(flags >> 4) }
     var rowSequence: UInt64 { record &- UInt64(rowBack) }
 

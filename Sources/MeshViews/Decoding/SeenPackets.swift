@@ -15,10 +15,14 @@ struct SeenPackets: Sendable {
     static let mostKept = 1_048_576
     /// How many packets with the same sender and id, the most recently updated ones, a packet is compared with.
     static let mostCompared = 8
+    /// How many packets of the same sender and mark, the most recently updated ones, are looked at: forged ones can be any number.
+    static let mostWalked = 32
+    /// The index has four bits for this count.
+    static let mostLaterTwins: UInt8 = 15
 
     /// What is known about a reception.
     struct Hearing {
-        /// `from` and `id`, or without an id a hash of what its sender has written.
+        /// `from` and `id`, or without an id `from` and a hash of what its sender has written.
         var packet: UInt64
         var sequence: UInt64
         /// When it was heard, seconds since 1970; 0 if unknown.
@@ -40,7 +44,8 @@ struct SeenPackets: Sendable {
         /// The gateway has reported this packet before, in exactly this reception.
         var isRepeat = false
         var isFirstOfGateway = true
-        /// Packets of the same sender and id that began later than this one.
+        /// How many packets of the same sender and mark began later than this one.
+        /// Of a first reception: later than the packet that it is in conflict with.
         var laterTwins: UInt8 = 0
         /// An earlier reception was readable.
         var wasReadable = false
@@ -70,11 +75,11 @@ struct SeenPackets: Sendable {
     mutating func prefetch(at packets: Span<DecodedPacket>, _ range: Range<Int>) {
         var sum: UInt64 = 0
         for index in range {
-            sum &+= places.prefetch(at: Self.key(packets[index].from, packets[index].id))
+            sum &+= places.prefetch(at: PacketMark.key(packets[index].from, PacketMark.of(id: packets[index].id)))
         }
         let head = self.packets.head
         for position in head..<min(head + Int64(range.count), self.packets.tail) {
-            sum &+= places.prefetch(at: self.packets[position].packet)
+            sum &+= places.prefetch(at: PacketMark.key(of: self.packets[position].packet))
         }
         prefetched &+= sum
     }
@@ -85,8 +90,8 @@ struct SeenPackets: Sendable {
     private static let positionMask: Int64 = (1 << 30) - 1
 
     @inline(__always)
-    private func newest(of packet: UInt64) -> Int64 {
-        guard let place = places[packet] else { return -1 }
+    private func newest(ofMark key: UInt64) -> Int64 {
+        guard let place = places[key] else { return -1 }
         return packets.tail - ((packets.tail - Int64(place)) & Self.positionMask)
     }
 
@@ -97,38 +102,44 @@ struct SeenPackets: Sendable {
         defer { forget(at: hearing.time) }
         let (position, parent, twin) = match(hearing)
         if position >= 0 { return hearAgain(hearing, at: position, below: parent, &changes) }
-        var packet = SeenPacket(hearing, hasTwin: twin != nil)
+        var packet = SeenPacket(hearing, hasTwin: twin >= 0)
+        var verdict = Verdict(
+            firstSequence: hearing.sequence, isFirstReception: true, isFirstReadable: hearing.isReadable, hasTwin: twin >= 0)
+        if twin >= 0 {
+            verdict.twin = packets[twin].firstSequence
+            verdict.laterTwins = laterTwins(of: packets[twin])
+        }
         packet.lastReception = hear(hearing, of: packet, &changes)
         changes.records.append(packet.stored)
-        append(packet, after: newest(of: packet.packet))
-        return Verdict(
-            firstSequence: hearing.sequence, isFirstReception: true, isFirstReadable: hearing.isReadable,
-            hasTwin: twin != nil, twin: twin)
+        append(packet, after: newest(ofMark: packet.mark))
+        return verdict
     }
 
     /// The packet that this is a reception of; its position is negative if the packet is new. Of several that nothing contradicts, it is the one that already has this very
     /// reception, so that the reception counts once; else the first.
-    private func match(_ hearing: Hearing) -> (position: Int64, parent: Int64, twin: UInt64?) {
-        var (parent, position) = (Int64(-1), newest(of: hearing.packet))
-        var (steps, twin) = (0, UInt64?.none)
+    private func match(_ hearing: Hearing) -> (position: Int64, parent: Int64, twin: Int64) {
+        var (parent, position) = (Int64(-1), newest(ofMark: PacketMark.key(of: hearing.packet)))
+        var (steps, compared, twin) = (0, 0, Int64(-1))
         var first: (position: Int64, parent: Int64)?
-        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+        while position >= 0, packets.holds(position), steps < Self.mostWalked, compared < Self.mostCompared {
             let known = packets[position]
-            if known.isWithin(Self.windowSeconds, of: hearing) {
+            let isOfID = known.packet == hearing.packet
+            if isOfID { compared += 1 }
+            if isOfID, known.isWithin(Self.windowSeconds, of: hearing) {
                 if known.hasContent(of: hearing) {
                     let isAlone = first == nil && known.older < 0
                     if isAlone || hearing.isReplayedState || receptions.find(hearing, from: known.lastReception).isRepeat {
-                        return (position, parent, nil)
+                        return (position, parent, -1)
                     }
                     first = first ?? (position, parent)
-                } else if twin == nil, known.isTwin(of: hearing) {
-                    twin = known.firstSequence
+                } else if twin < 0, known.isTwin(of: hearing) {
+                    twin = position
                 }
             }
             (parent, position, steps) = (position, known.older, steps + 1)
         }
         guard let first else { return (-1, -1, twin) }
-        return (first.position, first.parent, nil)
+        return (first.position, first.parent, -1)
     }
 
     private mutating func hearAgain(
@@ -161,27 +172,27 @@ struct SeenPackets: Sendable {
     }
 
     private func laterTwins(of packet: SeenPacket) -> UInt8 {
-        var (position, steps, found) = (newest(of: packet.packet), 0, UInt8(0))
-        while position >= 0, packets.holds(position), steps < Self.mostCompared {
+        var (position, steps, found) = (newest(ofMark: packet.mark), 0, UInt8(0))
+        while position >= 0, packets.holds(position), steps < Self.mostWalked, found < Self.mostLaterTwins {
             if packets[position].firstSequence > packet.firstSequence { found += 1 }
             (position, steps) = (packets[position].older, steps + 1)
         }
         return found
     }
 
-    /// Moves the packet, with its new state, to the front of the list of those with its sender and id.
+    /// Moves the packet, with its new state, to the front of the list of those with its sender and mark.
     private mutating func replace(_ position: Int64, below parent: Int64, with renewed: SeenPacket) {
         let next = packets[position].older
         guard parent >= 0 else { return append(renewed, after: next) }
         packets[parent].older = next
-        append(renewed, after: newest(of: renewed.packet))
+        append(renewed, after: newest(ofMark: renewed.mark))
     }
 
     private mutating func append(_ packet: SeenPacket, after older: Int64) {
         if count == Self.mostKept { forgetOldest() }  // before it is added, so that the tables need not double for one
         var packet = packet
         packet.older = older
-        places.set(packet.packet, Self.place(of: packets.append(packet)))
+        places.set(packet.mark, Self.place(of: packets.append(packet)))
     }
 
     private mutating func forget(at time: UInt32) {
@@ -195,11 +206,11 @@ struct SeenPackets: Sendable {
     }
 
     private mutating func forgetOldest() {
-        places.remove(packets[packets.head].packet, ifItIs: Self.place(of: packets.head))
+        places.remove(packets[packets.head].mark, ifItIs: Self.place(of: packets.head))
         guard packets.removeFirst() else { return }
         places = FlatMap(minimumCapacity: count)
-        // Of one sender and id, the newest is the last.
-        for position in packets.head..<packets.tail { places.set(packets[position].packet, Self.place(of: position)) }
+        // Of one sender and mark, the newest is the last.
+        for position in packets.head..<packets.tail { places.set(packets[position].mark, Self.place(of: position)) }
     }
 
     /// How many packets and receptions fit into the memory that they take now.
@@ -221,7 +232,7 @@ struct SeenPackets: Sendable {
             if position >= 0 {
                 replace(position, below: parent, with: packet)
             } else {
-                append(packet, after: newest(of: packet.packet))
+                append(packet, after: newest(ofMark: packet.mark))
             }
         }
         for record in stageState.receptions {
@@ -233,7 +244,7 @@ struct SeenPackets: Sendable {
     }
 
     private func find(_ packet: UInt64, firstSequence: UInt64) -> (position: Int64, parent: Int64) {
-        var (parent, position) = (Int64(-1), newest(of: packet))
+        var (parent, position) = (Int64(-1), newest(ofMark: PacketMark.key(of: packet)))
         while position >= 0, packets.holds(position) {
             if packets[position].firstSequence == firstSequence { return (position, parent) }
             (parent, position) = (position, packets[position].older)

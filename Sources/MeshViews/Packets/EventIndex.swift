@@ -113,7 +113,7 @@ package struct EventIndex: Projection {
 
     @inline(__always)
     private func mark(of packet: DecodedPacket, _ index: Int, _ batch: MeshBatch) -> UInt32 {
-        PacketBlock.mark(of: UInt32(truncatingIfNeeded: batch.identity(of: packet, at: index)))
+        PacketMark.of(batch.identity(of: packet, at: index))
     }
 
     @inline(__always)
@@ -127,7 +127,7 @@ package struct EventIndex: Projection {
                 if node != 0 { named.append(node) }
             }
             let place = place(of: .none)
-            block.add(sender: 0, mark: PacketBlock.mark(of: 0), kind: place, named: named, gateway: 0, flags: [])
+            block.add(sender: 0, mark: PacketMark.of(id: 0), kind: place, named: named, gateway: 0, flags: [])
             return
         }
         var kind = PacketKind(channel: place(ofChannel: stamp.channel, batch), port: 0, flags: .hasPacket)

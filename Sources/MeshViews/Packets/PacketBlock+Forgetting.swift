@@ -12,7 +12,7 @@ extension PacketBlock {
             let gateway = event.gateway == 0 ? 0 : nodes[Int(gateways[Int(event.gateway - 1)])]
             if isOf(node, kind, sender: nodes[Int(entry.sender)], named, gateway) {
                 let none = left.place(of: PacketKind.none)
-                left.add(sender: 0, mark: Self.mark(of: 0), kind: none, named: [], gateway: 0, flags: [])
+                left.add(sender: 0, mark: PacketMark.of(id: 0), kind: none, named: [], gateway: 0, flags: [])
                 continue
             }
             var copy = kind

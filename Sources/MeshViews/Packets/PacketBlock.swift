@@ -12,7 +12,7 @@ package struct PacketBlock: Sendable {
     struct Entry: Sendable, Equatable {
         /// Index of the sender in `nodes`.
         var sender: Int32
-        /// 24 bits of the packet's id or hash, see `mark(of:)`.
+        /// See `PacketMark`.
         var mark: UInt32
         /// Index into `kinds`.
         var kind: Int32
@@ -84,10 +84,6 @@ package struct PacketBlock: Sendable {
         number * eventCount + 1...(number + 1) * eventCount
     }
 
-    /// The part of a packet's id that is kept, of the hash that is in place of an id of 0 as well; a search for an id verifies it in the log.
-    @inline(__always)
-    static func mark(of id: UInt32) -> UInt32 { (id &* 2_654_435_761) >> 8 }
-
     // MARK: Adding
 
     @inline(__always)
@@ -125,14 +121,11 @@ package struct PacketBlock: Sendable {
         return place
     }
 
-    @inline(__always)
-    private static func entryKey(_ sender: UInt32, _ mark: UInt32) -> UInt64 { UInt64(sender) << 24 | UInt64(mark) }
-
     /// Touches the place of a packet's entry: doing so for many packets at once waits for memory once.
     ///
     /// - Returns: a number without meaning, to be stored so that the compiler keeps the reads.
     @inline(__always)
-    func prefetch(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.prefetch(at: Self.entryKey(sender, mark)) }
+    func prefetch(sender: UInt32, mark: UInt32) -> UInt64 { entryPlaces.prefetch(at: PacketMark.key(sender, mark)) }
 
     /// Records when an event was received, or when it arrived.
     @inline(__always)
@@ -149,7 +142,7 @@ package struct PacketBlock: Sendable {
         sender: UInt32, mark: UInt32, kind: Int32, named: [UInt32], gateway: UInt32, flags: EventFlags
     ) {
         let place = place(ofNode: sender)
-        let key = Self.entryKey(sender, mark)
+        let key = PacketMark.key(sender, mark)
         let event = Event(entry: 0, gateway: gateway == 0 ? 0 : self.place(ofGateway: gateway) + 1, flags: flags)
         if let known = entryPlaces[key], entries[Int(known)].kind == kind, isSame(entries[Int(known)], named) {
             events.append(event)
@@ -179,7 +172,7 @@ package struct PacketBlock: Sendable {
         for (place, channel) in channels.enumerated() { channelPlaces[channel] = Int32(place) }
         for (place, kind) in kinds.enumerated() { kindPlaces.set(kind.mapKey, Int32(place)) }
         for (place, entry) in entries.enumerated() {
-            entryPlaces.set(Self.entryKey(nodes[Int(entry.sender)], entry.mark), Int32(place))
+            entryPlaces.set(PacketMark.key(nodes[Int(entry.sender)], entry.mark), Int32(place))
         }
     }
 }
@@ -196,10 +189,13 @@ struct EventFlags: OptionSet, Sendable {
     static let isRepeat = EventFlags(rawValue: 4)
     /// Another packet within the hour has the same sender and id. For the first reception of the later one.
     package static let hasTwin = EventFlags(rawValue: 8)
-    /// Packets with the same sender and id that began later than this one: up to 15.
+    /// How many packets of the same sender and mark began later than this one.
+    /// Of a first reception with `hasTwin`: later than the other packet.
     private static let twinShift: UInt8 = 4
 
-    static func laterTwins(_ count: UInt8) -> EventFlags { EventFlags(rawValue: min(count, 15) << twinShift) }
+    static func laterTwins(_ count: UInt8) -> EventFlags {
+        EventFlags(rawValue: min(count, SeenPackets.mostLaterTwins) << twinShift)
+    }
     var laterTwins: UInt8 { rawValue >> Self.twinShift }
 }
 

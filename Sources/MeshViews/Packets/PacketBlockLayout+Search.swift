@@ -72,7 +72,7 @@ private struct BlockSearch {
         let isLate = layout.latestTime.map { TimePolicy.later($0) >= wanted.rowsFrom } ?? true
         let kinds = layout.kinds.map { (isLate || $0.flags.contains(.keepsTime)) && Self.fits($0, wanted, layout) }
         guard kinds.contains(true) else { return nil }
-        let mark = wanted.packetID.flatMap { $0 == 0 ? nil : PacketBlock.mark(of: $0) }  // those without one have many
+        let mark = wanted.packetID.flatMap { $0 == 0 ? nil : PacketMark.of(id: $0) }  // those without one have many
         func isWanted(_ entry: Int) -> Bool {
             if let mark, layout.mark(entry, in: bytes) != mark { return false }
             let kind = layout.kindColumn.number(entry, in: bytes)

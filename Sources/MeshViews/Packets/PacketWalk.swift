@@ -38,7 +38,7 @@ package struct PacketWalk {
     /// Nil for all packets.
     private let selection: EventSelection?
     private let range: ClosedRange<UInt64>
-    /// By sender and part of the id, the packets whose beginnings have not been reached: of several the one that began last comes first.
+    /// By sender and mark, the packets whose beginnings have not been reached: of several the one that began last comes first.
     private var open: [UInt64: [Group]] = [:]
 
     package init(_ selection: EventSelection, _ range: ClosedRange<UInt64>) {
@@ -70,7 +70,7 @@ package struct PacketWalk {
             let flags = layout.eventFlags(index, in: bytes)
             if packets.states[entry] == .ofNobody {
                 if isWanted[index] {
-                    let sender = UInt32(truncatingIfNeeded: packets.keys[entry] >> 24)
+                    let sender = PacketMark.sender(ofKey: packets.keys[entry])
                     groups.append(Found(sender: sender, receptions: [reception(index)], hasTwin: false))
                 }
                 continue
@@ -96,7 +96,7 @@ package struct PacketWalk {
                 if next == index || !layout.eventFlags(next, in: bytes).contains(.isRepeat) { receptions.append(reception(next)) }
                 next = Int(newer[next])
             }
-            let sender = UInt32(truncatingIfNeeded: packets.keys[entry] >> 24)
+            let sender = PacketMark.sender(ofKey: packets.keys[entry])
             groups.append(Found(sender: sender, receptions: receptions, hasTwin: false))
         }
         return groups
@@ -104,7 +104,7 @@ package struct PacketWalk {
 
     /// - Returns: the packet, if it is wanted and begins with this reception.
     private mutating func add(_ reception: Reception, of packet: UInt64, _ flags: EventFlags, _ isWanted: Bool) -> Found? {
-        let sender = UInt32(truncatingIfNeeded: packet >> 24)
+        let sender = PacketMark.sender(ofKey: packet)
         let known = open.index(forKey: packet)
         if known == nil, flags.contains(.isFirstReception), !flags.contains(.hasTwin) {  // most packets
             return isWanted ? Found(sender: sender, receptions: [reception], hasTwin: false) : nil
@@ -121,8 +121,9 @@ package struct PacketWalk {
             let hasTwin = group.hasTwin || flags.contains(.hasTwin)
             if group.isWanted { found = Found(sender: sender, receptions: group.receptions.reversed(), hasTwin: hasTwin) }
             if flags.contains(.hasTwin) {
-                if twins.isEmpty { twins.append(Group()) }
-                twins[0].hasTwin = true
+                let other = Int(flags.laterTwins)
+                while twins.count <= other { twins.append(Group()) }
+                twins[other].hasTwin = true
             }
         }
         if let known {
@@ -138,7 +139,7 @@ package struct PacketWalk {
         open.flatMap { packet, groups in
             groups.filter { $0.isWanted && !$0.receptions.isEmpty }.map {
                 Found(
-                    sender: UInt32(truncatingIfNeeded: packet >> 24), receptions: $0.receptions.reversed(), hasTwin: $0.hasTwin)
+                    sender: PacketMark.sender(ofKey: packet), receptions: $0.receptions.reversed(), hasTwin: $0.hasTwin)
             }
         }.sorted { $0.receptions[0].sequence > $1.receptions[0].sequence }
     }
@@ -159,14 +160,14 @@ private struct BlockPackets {
         case noPacket
         /// Its sender is no node: nothing tells which of its events are one packet, so each is one.
         case ofNobody
-        /// All receptions of its packets are its events, since they begin in the block and no others have their senders and ids.
+        /// All receptions of its packets are its events, since they begin in the block and no others have their senders and marks.
         case whole
         case shared
     }
 
     /// By event; -1 for one that is not in the range or holds no packet.
     private(set) var entries: [Int32]
-    /// By entry: the sender, and part of the id.
+    /// By entry: see `PacketMark.key`.
     private(set) var keys: [UInt64]
     private(set) var states: [State]
 
@@ -197,7 +198,7 @@ private struct BlockPackets {
         var places = FlatMap(minimumCapacity: layout.entryCount)
         for entry in states.indices where states[entry] == .whole || states[entry] == .shared {
             let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
-            keys[entry] = UInt64(sender) << 24 | UInt64(layout.mark(entry, in: bytes))
+            keys[entry] = PacketMark.key(sender, layout.mark(entry, in: bytes))
             if sender == 0 || sender == NodeID.broadcast {
                 states[entry] = .ofNobody
                 continue

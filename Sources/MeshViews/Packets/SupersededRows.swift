@@ -3,7 +3,7 @@ package struct SupersededRows: Sendable {
     private let node: UInt32
     /// Only what later events replace is of interest.
     private let cut: UInt64
-    /// By part of the id, the packets whose beginnings have not been reached, of several the one that began last first: the oldest event so far that made its row.
+    /// By mark, the packets whose beginnings have not been reached, of several the one that began last first: the oldest event so far that made its row.
     private var open: [UInt32: [UInt64?]] = [:]
     /// How many events after the cut may replace a row that has not been reached.
     private var waiting = 0

@@ -75,7 +75,8 @@ extension PacketBatch {
     /// In which form the content of a packet came.
     enum ContentForm: UInt8 { case none, decoded, encrypted, json }
 
-    /// What the receptions of a packet have in common: its sender and id, or without an id a hash of what its sender has written.
+    /// What the receptions of a packet have in common: in the upper half the sender, in the lower one the id, or without an id a hash
+    /// of what the sender has written.
     package func identity(at index: Int) -> UInt64 {
         let packet = packets[index]
         return packet.id != 0 ? UInt64(packet.from) << 32 | UInt64(packet.id) : contents[index] ?? 0
@@ -87,6 +88,7 @@ extension PacketBatch {
     ///   - content: the bytes as they came, of JSON the payload that was made of it.
     mutating func identify(_ packet: DecodedPacket, _ form: ContentForm, _ kind: UInt32, _ content: RawSpan) {
         let header = packet.from.littleEndianBytes + packet.to.littleEndianBytes + kind.littleEndianBytes + [form.rawValue]
-        contents[packets.count] = XXH3.hash(content, seed: XXH3.hash(header))
+        let hash = XXH3.hash(content, seed: XXH3.hash(header))
+        contents[packets.count] = UInt64(packet.from) << 32 | hash & 0xffff_ffff
     }
 }
