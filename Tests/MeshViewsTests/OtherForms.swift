@@ -91,11 +91,11 @@ struct OtherForms {
 
     @Test func `M20: a trace route in JSON is an answer, and one with the same answer in protobuf`() async throws {
         let asker: UInt32 = 0x2000_0002
-        let answer = json(
+        let answered = json(
             "traceroute", #""route":["A","R","B"],"snr_towards":[-3,4],"snr_back":[5.25],"route_back":[]"#, to: asker)
         let ledger = try await Ledger.temporary()
         _ = try await ledger.log.source(named: "msh/2/json/LongFast/!00000012")
-        _ = try await ledger.log.append([answer])
+        _ = try await ledger.log.append([answered])
         try await ledger.catchUp()
         let row = try #require(try ledger.traceRoutes().first)
         #expect((row.from, row.to, row.id, row.isAnswered, row.replyID) == (asker, Self.node, 1, true, 1))

@@ -188,6 +188,25 @@ struct SeenPacketsModel {
         #expect(!again.isFirstReception && again.firstSequence == 199_000)
     }
 
+    @Test func `as many forged packets of one id as there may be are restored, each with its own receptions`() {
+        let most: UInt64 = 400_000
+        var (seen, log) = (SeenPackets(), StageState())
+        for sequence in 1...most {
+            var forged = hearing(of: 7, at: 10_000, sequence)
+            forged.print.plain = UInt32(sequence)
+            #expect(seen.place(forged, changes: &log).isFirstReception)
+        }
+        seen = SeenPackets()
+        seen.restore(log)
+        #expect(seen.count == Int(most))
+        for number in (most - 5)...most {
+            var again = hearing(of: 7, at: 10_001, most + number)
+            again.print.plain = UInt32(number)
+            let verdict = seen.place(again, changes: &log)
+            #expect(verdict.firstSequence == number && verdict.isRepeat)
+        }
+    }
+
     @Test func `an hour after a flood its memory is given back, and what is kept is recognised`() {
         var seen = SeenPackets()
         var changes = StageState()

@@ -91,9 +91,11 @@ struct SeenPackets: Sendable {
 
     @inline(__always)
     private func newest(ofMark key: UInt64) -> Int64 {
-        guard let place = places[key] else { return -1 }
-        return packets.tail - ((packets.tail - Int64(place)) & Self.positionMask)
+        places[key].map { position(of: $0) } ?? -1
     }
+
+    @inline(__always)
+    private func position(of place: Int32) -> Int64 { packets.tail - ((packets.tail - Int64(place)) & Self.positionMask) }
 
     private static func place(of position: Int64) -> Int32 { Int32(truncatingIfNeeded: position & positionMask) }
 
@@ -228,25 +230,35 @@ struct SeenPackets: Sendable {
     mutating func restore(_ stageState: StageState) {
         for record in stageState.records {
             let packet = SeenPacket(record)
-            let (position, parent) = find(packet.packet, firstSequence: packet.firstSequence)
+            // Of a forged mark, there may be any number of packets: only what was found when it was heard again is looked for.
+            let (position, parent) = packet.firstSequence == packet.record ? (-1, -1) : find(packet)
             if position >= 0 {
                 replace(position, below: parent, with: packet)
             } else {
                 append(packet, after: newest(ofMark: packet.mark))
             }
         }
+        guard !stageState.receptions.isEmpty else { return }
+        let byFirst = placesByFirstSequence()
         for record in stageState.receptions {
             let reception = HeardReception(record)
-            let (position, _) = find(reception.packet, firstSequence: reception.firstSequence)
-            let place = receptions.append(reception, older: position >= 0 ? packets[position].lastReception : -1)
-            if position >= 0 { packets[position].lastReception = place }
+            let packet = byFirst[reception.firstSequence].map { position(of: $0) } ?? -1
+            let place = receptions.append(reception, older: packet >= 0 ? packets[packet].lastReception : -1)
+            if packet >= 0 { packets[packet].lastReception = place }
         }
     }
 
-    private func find(_ packet: UInt64, firstSequence: UInt64) -> (position: Int64, parent: Int64) {
-        var (parent, position) = (Int64(-1), newest(ofMark: PacketMark.key(of: packet)))
+    private func placesByFirstSequence() -> FlatMap {
+        var found = FlatMap(minimumCapacity: count)
+        // Of one packet, the newest record is the last.
+        for position in packets.head..<packets.tail { found.set(packets[position].firstSequence, Self.place(of: position)) }
+        return found
+    }
+
+    private func find(_ packet: SeenPacket) -> (position: Int64, parent: Int64) {
+        var (parent, position) = (Int64(-1), newest(ofMark: packet.mark))
         while position >= 0, packets.holds(position) {
-            if packets[position].firstSequence == firstSequence { return (position, parent) }
+            if packets[position].firstSequence == packet.firstSequence { return (position, parent) }
             (parent, position) = (position, packets[position].older)
         }
         return (-1, -1)
