@@ -44,7 +44,7 @@ struct BitRot {
         let total = size * 8
         let start = min(first ?? 0, total)
         let wanted = bits == 0 ? total - start : min(bits, total - start)
-        let counted = Mutex(Tally())
+        let tally = Mutex(Tally())
         let failure = Mutex<(any Error)?>(nil)
         let (jobs, reports) = (jobs, reports)
         let choice = BitChoice(total: total, seed: first == nil ? seed : nil)
@@ -56,12 +56,12 @@ struct BitRot {
                     pristine: pristine, work: scratch.path + "/work\(job)", progress: scratch.path + "/progress\(job)")
                 try FileManager.default.copyItem(atPath: pristine, toPath: place.work)
                 let range = start + wanted * job / jobs..<start + wanted * (job + 1) / jobs
-                try Self.run(range, choice, place, program, salvages: salvages, reports: reports / jobs, counted)
+                try Self.run(range, choice, place, program, salvages: salvages, reports: reports / jobs, tally)
             } catch {
                 failure.withLock { $0 = error }
             }
         }
-        let sums = counted.withLock { $0 }
+        let sums = tally.withLock { $0 }
         let seconds = Double((ContinuousClock.now - begun).components.seconds) + 1
         let which = first == nil ? "" : ", bits \(start) to \(start + wanted - 1) of \(total) in turn"
         say(
@@ -88,7 +88,7 @@ struct BitRot {
 
     private static func run(
         _ range: Range<Int>, _ choice: BitChoice, _ place: Place, _ program: URL, salvages: Int, reports: Int,
-        _ counted: borrowing Mutex<Tally>
+        _ tally: borrowing Mutex<Tally>
     ) throws {
         let wrong = Mutex<[String]>([])
         let counted = Mutex(Tally())
