@@ -1,10 +1,12 @@
 import EventLog
 import Foundation
-import MeshLedger
+import LMDB
 import Meshtastic
 public import Projections
 public import TestKit
 import Testing
+
+@testable import MeshLedger
 
 extension VirtualClock: LedgerClock {}
 
@@ -105,6 +107,25 @@ struct Commits {
         let made = await commits() - before
         #expect(try ledger.positions(of: 1_001).count == 1_000)
         #expect((1...3).contains(made))
+        try await ledger.close()
+    }
+
+    @Test func `D9: why a view cannot be stored is part of the condition, until it is stored`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger")
+        let source = try await ledger.log.source(named: "test")
+        let positions = try #require(ledger.served.environments().first { $0.0 == "positions" }?.1)
+        try positions.setSizeLimit(100_000)
+        for start in stride(from: UInt32(1), to: 20_000, by: 1_000) {
+            _ = try await ledger.log.append((start..<start + 1_000).map { position($0).event(source) })
+        }
+        await #expect(throws: LedgerError.self) { try await ledger.flush() }
+        let failing = try #require(await ledger.condition())
+        #expect(failing.isDegraded && failing.foldFailure?.contains("positions") == true, "\(failing)")
+        try positions.setSizeLimit(100_000_000)
+        try await ledger.flush()
+        #expect(await ledger.condition()?.foldFailure == nil)
+        #expect(try ledger.positions(of: 1_001).count > 1_000)
         try await ledger.close()
     }
 

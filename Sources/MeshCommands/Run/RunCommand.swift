@@ -30,13 +30,15 @@ struct RunCommand: AsyncParsableCommand {
         let config = try RunConfig(file: file)
         if check { return ConfigCheckCommand.tell(config, file) }
         let opened = try await open(config)
+        let served: (events: UInt64, logger: Logger)
         do {
-            try await serve(config, opened)
+            served = try await serve(config, opened)
         } catch {
             try? await opened.close()  // the first failure is the one to report
             throw error
         }
         try await opened.close()
+        served.logger.info("stopped: \(served.events.counted("event")) stored, views flushed")
     }
 
     private func open(_ config: RunConfig) async throws -> Ledger {
@@ -53,7 +55,8 @@ struct RunCommand: AsyncParsableCommand {
         return try await option.openForWriting(patience: .seconds(15), options: options)
     }
 
-    private func serve(_ config: RunConfig, _ ledger: Ledger) async throws {
+    /// - Returns: how many events its sources stored, and the log of the run.
+    private func serve(_ config: RunConfig, _ ledger: Ledger) async throws -> (events: UInt64, logger: Logger) {
         let bar = ProgressBar("listening")
         let logger = RunLog.logger(config.logFormat, below: bar)
         for warning in config.warnings { logger.warning("\(warning)") }
@@ -77,8 +80,7 @@ struct RunCommand: AsyncParsableCommand {
         group.maximumGracefulShutdownDuration = .seconds(Self.shutdownSeconds)
         try await ServiceGroup(configuration: group).run()
         bar.end()
-        let stored = sources.statuses.reduce(0) { $0 + $1.storedCount }
-        logger.info("stopped: \(stored.counted("event")) stored, views flushed")
+        return (sources.statuses.reduce(0) { $0 + $1.storedCount }, logger)
     }
 }
 

@@ -9,6 +9,7 @@ extension Ledger {
         guard let log = log.condition() else { return nil }
         var condition = LedgerHealth(process: getpid(), log: log)
         (condition.failedFolds, condition.foldFailure) = await engine.failures
+        if condition.foldFailure == nil { condition.foldFailure = await engine.commitFailure }
         condition.foldedThrough = await engine.foldedThrough
         return condition
     }

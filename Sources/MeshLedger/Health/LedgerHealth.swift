@@ -8,7 +8,7 @@ public struct LedgerHealth: Sendable, Equatable {
     public var log: LogHealth
     /// How often the views failed to follow the log. They continue from their position with the next commit.
     public var failedFolds: UInt64 = 0
-    /// Why they cannot follow now; nil if they can.
+    /// Why they cannot follow now, or why the last commit of one of them failed; nil if they can.
     public var foldFailure: String?
     /// The last event that all views have folded, also where they had nothing to store; nil before they follow the log.
     public var foldedThrough: UInt64?

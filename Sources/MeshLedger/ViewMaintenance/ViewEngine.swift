@@ -151,6 +151,16 @@ actor ViewEngine {
         return build.progress?.fraction ?? 0
     }
 
+    /// Why the last commit of a view failed; nil if that of none did. It is tried again until it succeeds.
+    var commitFailure: String? {
+        get async {
+            for folder in await live?.projectors ?? [] {
+                if let error = await folder.statistics().lastError { return error }
+            }
+            return nil
+        }
+    }
+
     func statistics() async -> [String: ProjectorStatistics] {
         var all: [String: ProjectorStatistics] = [:]
         for folder in await live?.projectors ?? [] { all[folder.viewName] = await folder.statistics() }
