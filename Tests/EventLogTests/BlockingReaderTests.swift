@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 struct BlockingReaderTests {
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `a process that keeps old pages is named as long as it reads`() async throws {
         let folder = try TemporaryFolder()
         let log = try EventLog.create(at: folder.path + "/ledger")

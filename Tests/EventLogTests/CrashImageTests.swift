@@ -11,7 +11,7 @@ struct CrashImageTests {
         #expect(outcome.text.contains("of 2 scenarios"))
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func `whatever a crash leaves of the folder while files are made and replaced opens with all that was acknowledged`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let outcome = try DamageLab.run(

@@ -8,7 +8,7 @@ import Testing
 
 /// The log's own threads step back; those of the process' pool, on which its callers run, must not do so with them.
 struct NicenessTests {
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func `a caller who is woken after a long job does not step back as the job does`() async {
         await #expect(processExitsWith: .success) {
             // Whoever has privileges gets the pool's threads back to where they were.

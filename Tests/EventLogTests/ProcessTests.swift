@@ -28,7 +28,7 @@ struct ProcessTests {
         await log.close()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `a writer goes on behind the last event of one that was killed while another process reads`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

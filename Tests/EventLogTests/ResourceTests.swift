@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What the system refuses to a process that writes, and what becomes of it when the system does so no more.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ResourceTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct ResourceTests {
     private struct Fault: Sendable, CustomTestStringConvertible {
         var name: String
         var kind: String

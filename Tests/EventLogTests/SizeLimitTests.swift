@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// A reader that keeps freed pages, in a process of its own or in this one, and a log whose size is bounded.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct SizeLimitTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct SizeLimitTests {
     private let limit = 8 << 20
 
     private var options: EventLogOptions {

@@ -5,7 +5,7 @@ import LogTransfer
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct BackupTests {
+@Suite(.timeLimit(.minutes(40))) struct BackupTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 @testable import EventLog
 @testable import LogTransfer
 
-@Suite(.timeLimit(.minutes(15))) struct CutBackupTests {
+@Suite(.timeLimit(.minutes(40))) struct CutBackupTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import Testing
 @testable import LogTransfer
 
 /// Imports of recordings with erased events that end anywhere.
-@Suite(.timeLimit(.minutes(15))) struct InterruptedCopies {
+@Suite(.timeLimit(.minutes(40))) struct InterruptedCopies {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

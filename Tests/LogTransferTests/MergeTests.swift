@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct MergeTests {
+@Suite(.timeLimit(.minutes(40))) struct MergeTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import LogTransfer
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(40))) struct RecordingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import Testing
 @testable import EventLog
 @testable import LogTransfer
 
-@Suite(.timeLimit(.minutes(15))) struct SalvagedOrigins {
+@Suite(.timeLimit(.minutes(40))) struct SalvagedOrigins {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What people decide, on the command line.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(40)))
 struct AnnotationCommands {
     private func filled() throws -> (tool: Tool, nodes: [String]) {
         let tool = try Tool()

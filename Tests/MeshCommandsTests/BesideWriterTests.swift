@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Commands that write beside a process that listens: it does for them what they would do themselves.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(40)))
 struct BesideWriterTests {
     private func listener(_ tool: Tool) throws -> Tool.Running {
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])

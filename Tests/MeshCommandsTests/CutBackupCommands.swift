@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(40)))
 struct CutBackupCommands {
     private static let questions = [
         ["nodes", "--format", "jsonl"], ["positions", "--format", "jsonl"], ["telemetry", "--format", "jsonl"],

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// What retention left of dropped events, when commands meet and when its files are damaged.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct DamagedBaselines {
     private func made() throws -> Tool {
         let tool = try Tool()

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// `erase` asks on a terminal: here on one that Python's `pty` makes.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(40)))
 struct ErasePrompt {
     @Test func `on a terminal it names what goes and does nothing unless the answer is yes`() throws {
         let tool = try Tool(holding: [Line.text("one", from: 17), Line.text("two", from: 18), Line.text("three", from: 19)])

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Erasing a node of whose events retention has dropped some.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct ErasedNodes {
     private func files(holding needles: [Data], in folder: String) throws -> Set<String> {
         var found: Set<String> = []

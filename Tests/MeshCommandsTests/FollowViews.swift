@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Tool.isBuilt, "needs the built meshledger"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built meshledger"), .timeLimit(.minutes(20)))
 struct FollowViews {
     /// What a program has that does what the lines say.
     private func state(_ texts: [String]) -> [String: String] {

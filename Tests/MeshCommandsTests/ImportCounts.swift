@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What an import says of itself.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct ImportCounts {
     private func capture(_ tool: Tool, _ name: String, seed: Int, packets: Int = 200, _ more: [String] = []) throws -> String {
         let file = tool.folder.file(name).path

@@ -37,7 +37,7 @@ struct IndependentFold {
     }
 
     /// `Tools/prove folds` makes a thousand. Live and recorded, with small caps and none, with keys and without.
-    @Test(.timeLimit(.minutes(15))) func `random histories give the rows of the independent fold, in every column`() throws {
+    @Test(.timeLimit(.minutes(40))) func `random histories give the rows of the independent fold, in every column`() throws {
         let seed = UInt64.random(in: 1...UInt64(UInt32.max))
         let run = try FinishedProcess(
             PackageRoot.url.appendingPathComponent("Tools/proofs/folds"), ["count=4", "seed=\(seed)"],

@@ -8,7 +8,7 @@ import Testing
 @testable import MeshCommands
 
 /// What a listening command says of what it has received.
-@Suite(.timeLimit(.minutes(5))) struct IngestCountsTests {
+@Suite(.timeLimit(.minutes(20))) struct IngestCountsTests {
     @Test func `packets and nodes are counted while it listens, also where most views have nothing to commit`() async throws {
         let folder = try TemporaryFolder()
         let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger")

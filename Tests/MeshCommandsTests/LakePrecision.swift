@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// Lakes whose places are less exact than those of the ledger.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct LakePrecision {
     private func filled() throws -> (tool: Tool, lake: String) {
         let tool = try Tool()

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// Lakes that are compared while a run writes to them, and lakes from which somebody else took files.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct LakesBesideOthers {
     private let tool: Tool
     private var lake: String { tool.folder.file("lake").path }

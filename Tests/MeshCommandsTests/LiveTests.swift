@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// What comes in while a command runs.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct LiveTests {
     private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 

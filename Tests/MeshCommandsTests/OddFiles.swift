@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Ledgers in which something else is in the place of a file.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(30)))
 struct OddFiles {
     enum Kind: CaseIterable {
         case dangling, live, hard, fifo, socket, folder, device

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Lakes in which something else is in the place of a file or a folder.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct OddLakes {
     private let tool: Tool
     private var lake: String { tool.folder.file("lake").path }

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Processes of other containers and of other users at one ledger.
-@Suite(.enabled(if: Tool.isBuilt && getuid() == 0, "needs the built command, and root"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Tool.isBuilt && getuid() == 0, "needs the built command, and root"), .timeLimit(.minutes(30)))
 struct OtherProcesses {
     /// In which each command is process 1.
     private static let container = [
@@ -84,7 +84,7 @@ struct OtherProcesses {
 }
 
 /// Writers and commands at a ledger that others use, or that has gone away.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(30)))
 struct LedgersOfOthers {
     private func listener(_ tool: Tool) throws -> Tool.Running {
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What is in a file that a command was told to write, and beside it.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct OutputFileTests {
     private let tool: Tool
     private let folder: URL

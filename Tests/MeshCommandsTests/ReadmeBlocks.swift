@@ -34,7 +34,7 @@ struct ReadmeBlocks {
             ["swiftc", "-typecheck", "-swift-version", "6"] + (isLibrary ? ["-parse-as-library"] : []) + searched + paths)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `every Swift block of the documents compiles as it stands`() throws {
+    @Test(.timeLimit(.minutes(30))) func `every Swift block of the documents compiles as it stands`() throws {
         let programs = try Document.all().map { Self.programs($0) }
         #expect(programs.flatMap { $0 }.count == 8 && programs.flatMap { $0 }.flatMap { $0 }.count == 9)
         for files in programs.flatMap({ $0 }) {

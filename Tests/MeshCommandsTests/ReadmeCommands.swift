@@ -13,7 +13,7 @@ struct ReadmeCommands {
         "changes": ["--check"],
     ]
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `every tool that the article says proves the log runs`() throws {
         let section = try #require(try Document.named("Proofs").section("How it is proved"))
         let tools = section.split(separator: "\n").filter { $0.hasPrefix("| `Tools/") }
@@ -72,7 +72,7 @@ struct ReadmeCommands {
         #expect(all.contains(Self.online) && all.allSatisfy { $0 == Self.online || !$0.contains("ingest mqtt") })
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: prepared.keys.sorted())
+    @Test(.timeLimit(.minutes(20)), arguments: prepared.keys.sorted())
     func `every command of a document runs in a new folder, in the order in which it stands there`(_ name: String) throws {
         let folder = try TemporaryFolder()
         let program = try BuiltProgram.url()

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(40)))
 struct RecordingsBesideWriters {
     private func recording(_ tool: Tool, _ arguments: String...) throws -> String {
         let other = tool.folder.path + "/other"

@@ -128,7 +128,7 @@ struct RetainCommandTests {
         }
     }
 
-    @Test(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder"), .timeLimit(.minutes(15)))
+    @Test(.enabled(if: OraclePython.path != nil, "needs a Python with the official decoder"), .timeLimit(.minutes(40)))
     func `after a cut and a rebuild the rows are those of an independent fold of all events`() throws {
         let tool = try ledger(4_000)
         let fold = try OracleFold(of: tool.ledger, in: tool.folder)
@@ -140,7 +140,7 @@ struct RetainCommandTests {
     }
 
     /// `MESHLEDGER_KILLS` says how often.
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `killed in the middle of a cut, a ledger has all events or those that are kept, and the same rows`() throws {
         let kills = Int(ProcessInfo.processInfo.environment["MESHLEDGER_KILLS"] ?? "") ?? 8
         let seed = UInt64(ProcessInfo.processInfo.environment["MESHLEDGER_SEED"] ?? "") ?? 3

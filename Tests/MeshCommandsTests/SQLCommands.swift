@@ -6,7 +6,7 @@ import Testing
 @testable import MeshCommands
 
 /// `meshledger sql`, and the library by which other programs' SQLite reads a ledger.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct SQLCommands {
     private func filled(_ packets: Int = 400) throws -> Tool {
         let tool = try Tool()

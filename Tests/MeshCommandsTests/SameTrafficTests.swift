@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Traffic that comes twice, in other ways.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct SameTrafficTests {
     /// The rows that are made of packets.
     private func rows(_ tool: Tool) throws -> [String: [String]] {

@@ -4,7 +4,7 @@ import MeshLedger
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Tool.isBuilt), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt), .timeLimit(.minutes(40)))
 struct ShareTests {
     @discardableResult
     func run(_ tool: Tool, in ledger: String, _ arguments: String...) throws -> Tool.Outcome {

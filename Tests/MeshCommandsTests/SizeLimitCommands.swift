@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// A size limit that the ledger keeps, and what `stats` says of the process that writes.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .serialized, .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .serialized, .timeLimit(.minutes(40)))
 struct SizeLimitCommands {
     private func facts(_ tool: Tool) throws -> [String: Any] {
         let outcome = try tool.run("stats", "--format", "json")

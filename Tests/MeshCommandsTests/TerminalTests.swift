@@ -17,7 +17,7 @@ extension Tool {
 }
 
 /// What people see: on a pseudo-terminal that Python makes.
-@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct TerminalTests {
     private func shown(
         _ tool: Tool, _ arguments: String..., columns: Int = 100, lines: Int = 50, until: String = "",

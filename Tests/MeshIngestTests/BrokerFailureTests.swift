@@ -137,7 +137,7 @@ struct BrokerFailureTests {
         #expect(try await Self.failure("mqtt://127.0.0.1/a#b", bench)?.code == .badRequest)
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `D9: a ledger that is full is waited for, which is reported once, and nothing that the broker kept is lost`()
         async throws
     {
@@ -174,7 +174,7 @@ struct BrokerFailureTests {
         Int(String(decoding: payload.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `18.7: while the ledger takes nothing, no more of a broker's messages is read than the budget has room for`()
         async throws
     {
@@ -206,7 +206,7 @@ struct BrokerFailureTests {
         await task.value
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `stopped while the ledger is full, it says that messages were not stored`() async throws {
         let bench = try ImportBench(sizeLimit: 1 << 20)
         let broker = try TestBroker(in: bench.folder)

@@ -7,7 +7,7 @@ import Testing
 @testable import MeshIngest
 
 /// A process that listens to a real broker, and commands that write beside it while messages come.
-@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .timeLimit(.minutes(40)))
 struct BusyBrokerTests {
     private static let messages = 3_000
     private static let imported = 2_000

@@ -20,7 +20,7 @@ struct ImportSignalTests {
         return (process, errors)
     }
 
-    @Test(.timeLimit(.minutes(15)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    @Test(.timeLimit(.minutes(40)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func `a signal ends an import with its status, and the next one adds just the rest`(_ signal: Int32, _ status: Int32)
         async throws
     {
@@ -50,7 +50,7 @@ struct ImportSignalTests {
         #expect(try await head(path) == UInt64(Self.count))
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    @Test(.timeLimit(.minutes(20)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func `a signal ends an import that waits for a pipe to which nobody writes`(_ signal: Int32, _ status: Int32) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"

@@ -17,7 +17,7 @@ struct IngestCommandTests {
         return lines[0].replacingOccurrences(of: "mqtt://localhost", with: "mqtt://127.0.0.1:\(broker.port)")
     }
 
-    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(.timeLimit(.minutes(40)), arguments: [SIGINT, SIGTERM, SIGHUP])
     func `M7 W9: a signal ends it with everything stored, the views flushed and status 0`(_ signal: Int32) async throws {
         let folder = try TemporaryFolder()
         let broker = try TestBroker(in: folder)
@@ -62,7 +62,7 @@ struct IngestCommandTests {
         try await ledger.close()
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(20)), arguments: [false, true])
     func `a ledger that is moved away ends it with one clear line, and nothing more is stored`(isReplaced: Bool) async throws {
         let folder = try TemporaryFolder()
         let broker = try TestBroker(in: folder)

@@ -36,7 +36,7 @@ struct RecordedViews {
         return lines
     }
 
-    @Test(.timeLimit(.minutes(15))) func `each view of each capture has the rows that it had`() async throws {
+    @Test(.timeLimit(.minutes(40))) func `each view of each capture has the rows that it had`() async throws {
         var found = [Self.heading]
         for capture in Self.captures { found += try await lines(of: capture) }
         let text = found.joined(separator: "\n") + "\n"

@@ -8,7 +8,7 @@ import Testing
 @testable import MeshIngest
 
 /// One capture from a file, from standard input, its last lines again, and through a broker.
-@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: TestBroker.isInstalled, "needs mosquitto"), .timeLimit(.minutes(20)))
 struct SameTrafficEveryWay {
     /// The views, and the columns that say by which events and through which sources rows came.
     private static let views = [

@@ -31,7 +31,7 @@ struct FormatsTests {
         return ledger
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [0, 300])
+    @Test(.timeLimit(.minutes(20)), arguments: [0, 300])
     func `every reader finds every value of every column as JSON lines have it`(packets: Int) throws {
         let folder = try TemporaryFolder()
         let ledger = try ledger(in: folder, packets: packets)
@@ -40,7 +40,7 @@ struct FormatsTests {
         #expect(said.contains("values agree"))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `every reader finds every value of a lake, exact and less exact`() throws {
         let folder = try TemporaryFolder()
         let (program, ledger) = (try BuiltProgram.url(), try ledger(in: folder, packets: 300))
@@ -51,7 +51,7 @@ struct FormatsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `a lake keeps to a late key, an erasure and kills, as readers of Delta see it`() throws {
         let folder = try TemporaryFolder()
         let seed = UInt64.random(in: 0..<1 << 32)
@@ -59,7 +59,7 @@ struct FormatsTests {
         #expect(said.contains("2 kills"), "seed \(seed): \(said)")
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `every reader finds the answers of SQL as JSON lines have them, each column with its type`() throws {
         let folder = try TemporaryFolder()
         let ledger = try ledger(in: folder, packets: 300)
@@ -134,7 +134,7 @@ struct FormatsTests {
         return try JSONSerialization.data(withJSONObject: object)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `hostile texts and numbers survive all formats alike, among them 70,000 rows and none`() throws {
         let texts: [String?] = [
             nil, "", "\u{0}", "a\u{0}b", "\u{fffd}", "é", "e\u{301}", "\u{202e}abc", "\"\\\n\r\t", "👩‍👩‍👧", "\u{feff}",
@@ -183,7 +183,7 @@ struct FormatsTests {
         #expect(try LakePython.run("hostile.py", [folder.path]).contains("hostile values agree"))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `three hundred columns are read by every reader`() throws {
         let columns: [TableColumn<Int>] = (0..<300).map { (place: Int) -> TableColumn<Int> in
             TableColumn("metric_\(place)", .optional { (row: Int) -> Float? in Self.metric(row, place) })
@@ -212,7 +212,7 @@ struct FormatsTests {
 
 extension FormatsTests {
     /// Each recipe of the article three times: as SQL of the ledger, with DuckDB and with polars over the lake.
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `the recipes of the article give the same answer in SQL, DuckDB and polars`() throws {
         let folder = try TemporaryFolder()
         let (program, article) = (try BuiltProgram.url(), try Document.named("Recipes"))
@@ -229,7 +229,7 @@ extension FormatsTests {
         #expect(said.contains("5 recipes agree"), "\(said)")
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `the examples in Python of the article run after its commands`() throws {
         let (folder, article) = (try TemporaryFolder(), try Document.named("Analytics"))
         let program = try BuiltProgram.url()

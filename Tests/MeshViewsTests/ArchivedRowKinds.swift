@@ -84,7 +84,7 @@ struct ArchivedRowKinds {
         #expect(try await ledger.restore(rows: all) == nil)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `S14 K5 G23: rows of every kind are archived, told with what was kept, and restored as before`()
         async throws
     {

@@ -14,7 +14,7 @@ import Testing
 @testable import MeshViews
 
 /// What a ledger can be asked, on a simulated mesh.
-@Suite(.timeLimit(.minutes(15))) struct Asking {
+@Suite(.timeLimit(.minutes(40))) struct Asking {
     static func ledger(events: Int = 1_500, _ options: LedgerOptions? = nil) async throws -> Ledger {
         let ledger = try await Ledger.temporary(options: options ?? LedgerOptions(log: EventLogOptions(isDurable: false)))
         try await append(events, seed: 5, to: ledger)

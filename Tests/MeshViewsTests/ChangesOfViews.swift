@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Following the changes of views.
-@Suite(.timeLimit(.minutes(5))) struct ChangesOfViews {
+@Suite(.timeLimit(.minutes(20))) struct ChangesOfViews {
     private static let views = Ledger.viewNames
 
     private func tables(_ view: String) -> [String] {

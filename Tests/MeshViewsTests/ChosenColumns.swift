@@ -6,7 +6,7 @@ import Testing
 @testable import ViewQuery
 
 /// Single properties of the rows of all views.
-@Suite(.timeLimit(.minutes(15))) struct ChosenColumns {
+@Suite(.timeLimit(.minutes(40))) struct ChosenColumns {
     /// - Returns: how many columns are decoded without the rest of their rows.
     private static func check<Row: QueryRow>(_ type: Row.Type, _ ledger: Ledger) throws -> Int {
         let whole = try ledger.fetch(FetchDescriptor<Row>())

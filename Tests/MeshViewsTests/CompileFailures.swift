@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What the compiler refuses: snippets are checked against the built modules, each beside one that it takes.
-@Suite(.timeLimit(.minutes(10))) struct CompileFailures {
+@Suite(.timeLimit(.minutes(30))) struct CompileFailures {
     /// The folder of the modules that were built with these tests.
     private static func modules() throws -> URL {
         try BuiltProgram.url("damagelab").deletingLastPathComponent().appendingPathComponent("Modules")

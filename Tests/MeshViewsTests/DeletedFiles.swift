@@ -8,7 +8,7 @@ import Testing
 @testable import MeshViews
 
 /// What a process deletes is its own: see Sources/EventLog/DELETIONS.md.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(40)))
 struct DeletedFiles {
     private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 

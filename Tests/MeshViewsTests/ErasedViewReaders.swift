@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// What readers are told of views that are rebuilt after an erasure.
-@Suite(.timeLimit(.minutes(15))) struct ErasedViewReaders {
+@Suite(.timeLimit(.minutes(40))) struct ErasedViewReaders {
     private func events(_ count: Int, from first: Int = 0, _ source: SourceID) -> [NewEvent] {
         (first..<first + count).map { number in
             var packet = MeshPacketBuilder(from: 5_000 + UInt32(number % 20), id: UInt32(number + 1), rxTime: 1_780_000_000)

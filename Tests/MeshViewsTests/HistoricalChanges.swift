@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// What changed in a stretch of time, and since an event.
-@Suite(.timeLimit(.minutes(15))) struct HistoricalChanges {
+@Suite(.timeLimit(.minutes(40))) struct HistoricalChanges {
     private static func packets(_ count: Int, seed: UInt64, nodes: Range<UInt32> = 5_000..<5_020) -> [MeshPacketBuilder] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { index in

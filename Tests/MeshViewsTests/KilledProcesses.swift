@@ -11,7 +11,7 @@ struct KilledProcesses {
             adding: ["MESHLEDGER_DAMAGELAB": try BuiltProgram.tested("damagelab").path])
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func `M3: whichever process is killed, what was acknowledged is there and the views equal a full fold`() throws {
         let seed = UInt64.random(in: 0..<1 << 40)
         let run = try tool("kill9", "kills=40", "seed=\(seed)")
@@ -19,7 +19,7 @@ struct KilledProcesses {
         #expect(run.text.contains("acknowledged appends"))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `M3: a process is killed as soon as its append of a message has returned; the event and its row are there`() async throws
     {
         let folder = try TemporaryFolder()
@@ -37,7 +37,7 @@ struct KilledProcesses {
         }
     }
 
-    @Test(.timeLimit(.minutes(15)), arguments: ["rebuild", "step", "all"])
+    @Test(.timeLimit(.minutes(40)), arguments: ["rebuild", "step", "all"])
     func `M25: a rebuild and a custom step are killed at every batch and go on; readers see the whole old or the whole new view`(
         work: String
     ) throws {
@@ -47,7 +47,7 @@ struct KilledProcesses {
     }
 
     /// `Tools/prove histories` makes a thousand.
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.timeLimit(.minutes(40)))
     func
         `K13: after random histories with kills, late keys and changed policies each view is that of one fold, or of sealed blocks`()
         throws

@@ -8,7 +8,7 @@ import Testing
 @testable import MeshViews
 
 /// A ledger written through the process that has it open.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(40)))
 struct LedgerWriters {
     @Test func `the socket is for its owner alone, has any length of path and takes the place of a stale one`() async throws {
         let folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ import Testing
 @testable import MeshViews
 
 /// Results that come whenever a commit has changed them.
-@Suite(.timeLimit(.minutes(15))) struct LiveQueries {
+@Suite(.timeLimit(.minutes(40))) struct LiveQueries {
     private static func of(_ sender: UInt32) -> FetchDescriptor<MessageRow> {
         FetchDescriptor(predicate: #Predicate { $0.from == sender }, sortBy: [SortDescriptor(\.sequence)])
     }

@@ -11,7 +11,7 @@ import Testing
 import ViewQuery
 
 /// Caps and keys as they are by default, with as many packets as they are about.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ManyPackets {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct ManyPackets {
     private typealias Packet = MeshPacketBuilder
     private static let start: UInt32 = 1_780_000_000
     private static let quick = EventLogOptions(isDurable: false)

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// Rows with their related rows, as they are written and read back.
-@Suite(.timeLimit(.minutes(15))) struct NestedOutput {
+@Suite(.timeLimit(.minutes(40))) struct NestedOutput {
     @Test func `G24: nested rows that are written as JSON are read back the same, whatever their depths`() async throws {
         let ledger = try await Asking.ledger()
         let (encoder, decoder) = (JSONEncoder(), JSONDecoder())

@@ -7,7 +7,7 @@ import Testing
 import ViewQuery
 
 /// `Tools/prove queries` runs a million.
-@Suite(.timeLimit(.minutes(15))) struct RandomQueries {
+@Suite(.timeLimit(.minutes(40))) struct RandomQueries {
     @Test func `K16 G6 G8 G9: random queries over all views give what closures over all rows give`() async throws {
         #if DEBUG
             let quarter: UInt64 = 500

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// Rows that lead to others.
-@Suite(.timeLimit(.minutes(15))) struct Relations {
+@Suite(.timeLimit(.minutes(40))) struct Relations {
     @Test func `K9 G2 G5: both ways of a relation agree, and are what a search through all rows finds`() async throws {
         let ledger = try await Asking.ledger()
         let nodes = try ledger.fetch(FetchDescriptor<NodeRow>())

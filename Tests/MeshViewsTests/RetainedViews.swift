@@ -24,7 +24,7 @@ struct RetainedViews {
     /// Of more nodes than a view keeps.
     private let traffic = RandomPackets(ids: 1..<900, waypoints: 1...40, secondsApart: 5)
 
-    @Test(.timeLimit(.minutes(15)), arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(.timeLimit(.minutes(40)), arguments: 1...6 as ClosedRange<UInt64>)
     func `cut at any time, views that follow and views that are built again are those of the whole log`(seed: UInt64) async throws
     {
         var random = SeededGenerator(seed: seed &* 31)
@@ -170,7 +170,7 @@ struct RetainedViews {
         try await ledger.close()
     }
 
-    @Test(.timeLimit(.minutes(15))) func `a policy is applied by whatever writes to the ledger`() async throws {
+    @Test(.timeLimit(.minutes(40))) func `a policy is applied by whatever writes to the ledger`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         var options = LedgerOptions()
@@ -191,7 +191,7 @@ struct RetainedViews {
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a policy that is changed is applied before the hour is over`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `a policy that is changed is applied before the hour is over`() async throws {
         var options = LedgerOptions()
         options.policyLookInterval = .milliseconds(50)
         let ledger = try await Ledger.temporary(options: options)
@@ -211,7 +211,7 @@ struct RetainedViews {
         let cuts = Mutex(0)
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func `18.2: a policy beside cuts by hand and appends loses no row, also when all is built again`()
         async throws
     {

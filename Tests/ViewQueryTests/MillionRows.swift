@@ -8,7 +8,7 @@ import Testing
 import ViewQuery
 
 /// What is read of a table of a million rows, a tenth of them in debug.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct MillionRows {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct MillionRows {
     private static let count = UInt32(Scale.of(1_000_000, 100_000))
     private static let folder = Mutex<TemporaryFolder?>(nil)
 
