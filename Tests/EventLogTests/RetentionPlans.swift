@@ -27,7 +27,7 @@ struct RetentionPlans {
         try write.commit()
     }
 
-    @Test func `a plan tells the bytes of the pages that LMDB gives to its blocks`() async throws {
+    @Test func `a plan has the bytes of the pages that LMDB gives to its blocks`() async throws {
         let folder = try TemporaryFolder()
         let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
         var options = EventLogOptions(clock: clock.read)
@@ -67,7 +67,7 @@ struct RetentionPlans {
         await log.close()
     }
 
-    @Test func `a plan and a cut tell the lowest and highest arrival, whatever the order`() async throws {
+    @Test func `a plan and a cut have the lowest and highest arrival, whatever the order`() async throws {
         let folder = try TemporaryFolder()
         let start: Int64 = 1_780_000_000
         let clock = ManualClock(Timestamp(seconds: start + 50))

@@ -44,7 +44,7 @@ struct FullDiskTests {
         #expect(verified.output.contains("20,000 events"))
     }
 
-    @Test func `D9: what rewrites the log is told that the disk is full, too, and is finished when there is room`() throws {
+    @Test func `D9: what rewrites the log reports the full disk, too, and is finished when there is room`() throws {
         let tool = try Tool()
         let disk = tool.folder.file("disk").path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct PlainRefusals {
     @Test(arguments: ["nodes", "packets", "view nodes", "export nodes", "messages", "search word"])
-    func `a limit below nothing is reported as such`(_ command: String) throws {
+    func `a limit below zero is refused with the reason`(_ command: String) throws {
         let tool = try Tool()
         for (option, number) in [("--limit", "-1"), ("--offset", "-20")] {
             let outcome = try tool.start(command.split(separator: " ").map(String.init) + [option, number]).wait()

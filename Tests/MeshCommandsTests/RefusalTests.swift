@@ -73,7 +73,7 @@ struct RefusalTests {
 
     @Test func `what cannot be made is refused with 73, and a backup that is not there with 66`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
-        // Nobody can make anything in these, whoever that is.
+        // Nobody can make anything in these, root included.
         for place in ["/proc/new", "/proc/new/deep", "/dev/null/new"] {
             for command in [["init", "--ledger", place], ["backup", place], ["merge", tool.ledger, "--into", place]] {
                 expectRefusal(try tool.start(command).wait(), 73, "cannot be")

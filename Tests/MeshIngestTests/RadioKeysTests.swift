@@ -50,7 +50,7 @@ struct RadioKeysTests {
         #expect(found.map(\.psk) == [[1], Self.key, [1]])
     }
 
-    @Test func `a masked key is none, and one that is announced twice is one`() async throws {
+    @Test func `a masked key does not count, and one that is announced twice counts once`() async throws {
         let harbour = channel(1, "Harbour", Self.key, role: 2)
         let masked = channel(1, "Harbour", [UInt8](repeating: 0, count: 32), role: 2)
         #expect(try await keys(announcedBy: [masked, harbour, harbour]).map(\.psk) == [Self.key])

@@ -111,7 +111,7 @@ struct Annotations {
         try await ledger.close()
     }
 
-    @Test func `X1 D21: favorites survive a flood, and nodes that are none any more go like others`() async throws {
+    @Test func `X1 D21: favorites survive a flood, and nodes that are no longer favorites go like others`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(nodes: 10)))
         try await ledger.annotate(.favorite(1_001), .favorite(1_002), .favorite(1_003))
         let source = try await ledger.log.source(named: "test")

@@ -130,7 +130,7 @@ import Testing
         try await ledger.close()
     }
 
-    @Test func `changes that are not kept any more, and those of a view before an erasure, are reported as lost`() async throws {
+    @Test func `changes that are no longer kept, and those of a view before an erasure, are reported as lost`() async throws {
         var options = LedgerOptions()
         options.changesKept = 200
         let ledger = try await Ledger.temporary(options: options)

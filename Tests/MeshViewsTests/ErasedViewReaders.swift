@@ -7,7 +7,7 @@ import Projections
 import TestKit
 import Testing
 
-/// What readers are told of views that are rebuilt after an erasure.
+/// What readers find while views are rebuilt after an erasure.
 @Suite(.timeLimit(.minutes(40))) struct ErasedViewReaders {
     private func events(_ count: Int, from first: Int = 0, _ source: SourceID) -> [NewEvent] {
         (first..<first + count).map { number in
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `until views are rebuilt after an erasure, readers are told so, and shown nothing of before`() async throws {
+    @Test func `until views are rebuilt after an erasure, readers get an error, and nothing of before`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"
         var ledger = try await Ledger.create(at: path)

@@ -21,7 +21,7 @@ struct FavoritesRows {
         }
     }
 
-    @Test func `D21: a favorite keeps more rows from then on, and as many as others when it is none any more`() async throws {
+    @Test func `D21: a favorite keeps more rows from then on, and as many as others when it is no longer one`() async throws {
         var caps = ViewCaps(positions: 5)
         caps.favorites = NodeCaps(positions: 20)
         let ledger = try await ledger(of: walk(1_001...1_002, 0..<12), options: LedgerOptions(caps: caps))

@@ -104,7 +104,7 @@ import Testing
         try await ledger.close()
     }
 
-    @Test func `G28: what is not kept any more is reported`() async throws {
+    @Test func `G28: what is no longer kept is reported`() async throws {
         var options = LedgerOptions(log: EventLogOptions(isDurable: false))
         options.changesKept = 40
         let ledger = try await Ledger.temporary(options: options)

@@ -5,7 +5,7 @@ import ProtobufWire
 import TestKit
 import Testing
 
-/// The index keeps 24 bits of a packet's id, the mark. Packets of one sender whose marks are equal are told apart all the same.
+/// The index keeps 24 bits of a packet's id, the mark. Packets of one sender whose marks are equal are distinguished all the same.
 struct PacketsOfOneMark {
     private static let senders: ClosedRange<UInt32> = 1_001...1_002
     private static let start: UInt32 = 1_780_000_000

@@ -92,7 +92,7 @@ struct StatsSummary {
         let head = number("events") ?? 0
         let stale = views.filter(\.isStale).map(\.name)
         if !stale.isEmpty { return "\(stale.joined(separator: ", ")) to be folded again" }
-        if value("views_do_not_follow") != nil { return "cannot be stored now" }
+        if value("views_do_not_follow") != nil { return "cannot follow the log now" }
         // A view that had nothing to store keeps an old checkpoint, though it has folded all.
         let folded = number("views_folded_through") ?? 0
         let lag = views.map { head - min(head, max($0.checkpoint, folded)) }.max() ?? 0

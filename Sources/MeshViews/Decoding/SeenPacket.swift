@@ -18,7 +18,7 @@ struct SeenPacket: Sendable {
     private var rowHeard: UInt32 = 0
     private(set) var rowTime: UInt32 = 0
     private var rowBack: UInt32 = 0
-    /// The previous remembered packet of the same sender and mark, and the packet's newest reception; negative if there is none.
+    /// The previous remembered packet of the same sender and mark, and the packet's newest reception; negative where it does not exist.
     var older: Int64 = -1
     var lastReception: Int64 = -1
 

@@ -124,7 +124,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
             }
             let place = Int(first.place)
             guard places[first.key] == first.place, rows[place].age <= oldestThrough else {
-                oldest.removeSmallest()  // it was evicted by an earlier entry, or is none of the oldest any more
+                oldest.removeSmallest()  // it was evicted by an earlier entry, or is no longer among the oldest
                 continue
             }
             guard rows[place].age == first.time else {

@@ -8,7 +8,7 @@ import ViewQuery
 
 /// Opens a ledger whose views are to be rebuilt, or to be taken over by a custom step, and kills itself at a given batch.
 ///
-/// `work=rebuild` folds all events again, each batch a commit; `work=step` makes the rows of older ones. Both are of a view of one's own; with
+/// `work=rebuild` folds all events again, each batch a commit; `work=step` makes the rows of older ones. Both are of a custom view; with
 /// `work=all` the caps and keys of all views are others, too. It prints where it began and, at the end, `done`.
 struct RebuildChild {
     private let path: String
