@@ -112,7 +112,7 @@ struct Debounce {
         #expect(schedule.due == nil)
     }
 
-    @Test func `M3: immediate changes are committed with their batch, at most once in 20 ms`() async throws {
+    @Test func `M3: immediate changes are committed with their batch, at most once in 10 ms`() async throws {
         let folder = try TemporaryFolder()
         let clock = VirtualClock()
         let store = try openStore(folder.path + "/view")
@@ -123,7 +123,7 @@ struct Debounce {
         clock.advance(to: .milliseconds(1_005))
         try await projector.fold(LastValues.Batch(first: 2, [(1, 2)]), isCatchingUp: false)
         #expect(try LastValues.rows(store) == [1: 1])
-        clock.advance(to: .milliseconds(1_020))
+        clock.advance(to: .milliseconds(1_010))
         try await until { await commits(projector) == 2 }
         #expect(try LastValues.rows(store) == [1: 2])
     }
@@ -141,13 +141,13 @@ struct Debounce {
         try await until { clock.sleepers == [.milliseconds(3_000)] }
         try await fold(2, at: 1_500, .immediate)
         #expect(await projector.statistics().commits == [.immediate: 1])
-        // Within 20 ms of that commit, while the timer of the first change is still armed.
+        // Within 10 ms of that commit, while the timer of the first change is still armed.
         try await fold(3, at: 1_505, .immediate)
-        try await until { clock.sleepers == [.milliseconds(1_520)] }
-        clock.advance(to: .milliseconds(1_519))
+        try await until { clock.sleepers == [.milliseconds(1_510)] }
+        clock.advance(to: .milliseconds(1_509))
         for _ in 0..<100 { await Task.yield() }
         #expect(try LastValues.rows(store) == [1: 2])
-        clock.advance(to: .milliseconds(1_520))
+        clock.advance(to: .milliseconds(1_510))
         try await until { await commits(projector) == 2 }
         #expect(try LastValues.rows(store) == [1: 3])
         #expect(await projector.statistics().commits == [.immediate: 2])
@@ -194,11 +194,11 @@ struct Debounce {
         #expect(due([(0, .debounced), (3_000, .debounced)]) == "quiet 5000.0")
         #expect(due([(0, .debounced), (3_001, .debounced)]) == "ceiling 5000.0")
         #expect(due([(0, .debounced), (3_001, .none)]) == "quiet 2000.0")
-        #expect(due([(10_019, .immediate)], flushed: 10_000) == "immediate 10020.0")
-        #expect(due([(10_020, .immediate)], flushed: 10_000) == "immediate 10020.0")
-        #expect(due([(10_021, .immediate)], flushed: 10_000) == "immediate 10021.0")
+        #expect(due([(10_009, .immediate)], flushed: 10_000) == "immediate 10010.0")
+        #expect(due([(10_010, .immediate)], flushed: 10_000) == "immediate 10010.0")
+        #expect(due([(10_011, .immediate)], flushed: 10_000) == "immediate 10011.0")
         #expect(due([(7, .immediate)]) == "immediate 7.0")
-        #expect(due([(10_001, .debounced), (10_005, .immediate), (10_009, .debounced)], flushed: 10_000) == "immediate 10020.0")
+        #expect(due([(10_001, .debounced), (10_005, .immediate), (10_009, .debounced)], flushed: 10_000) == "immediate 10010.0")
         #expect(due([], flushed: 10_000) == "none")
     }
 

@@ -77,7 +77,7 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     @inlinable
     public mutating func remove(_ row: Row) { put(row, nil) }
 
-    /// Requests an early commit of the changes, as for messages: within 20 milliseconds of the end of the batch instead of seconds.
+    /// Requests an early commit of the changes, as for messages: within 10 milliseconds of the end of the batch instead of seconds.
     @inlinable
     public mutating func commitSoon() { wantsCommit = true }
 

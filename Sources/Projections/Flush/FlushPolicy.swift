@@ -15,7 +15,7 @@ public struct FlushPolicy: Sendable, Equatable {
     public var idleEventLimit: UInt64
 
     public init(
-        quietPeriod: Duration = .seconds(2), ceiling: Duration = .seconds(5), immediateInterval: Duration = .milliseconds(20),
+        quietPeriod: Duration = .seconds(2), ceiling: Duration = .seconds(5), immediateInterval: Duration = .milliseconds(10),
         pendingBytesLimit: Int = 16 << 20, idleEventLimit: UInt64 = 100_000
     ) {
         self.quietPeriod = quietPeriod
