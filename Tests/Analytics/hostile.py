@@ -62,13 +62,15 @@ for lines in sorted(pathlib.Path(sys.argv[1]).glob("*.jsonl")):
                     sys.exit(f"{base}, {what}: {field.name}: {value!r:.200} is not {row.get(field.name)!r:.200}")
                 count += 1
     # Bounds hold for every value that can be compared.
-    metadata = pq.read_metadata(base + ".parquet")
+    file = pq.ParquetFile(base + ".parquet")
+    metadata = file.metadata
     for group in range(metadata.num_row_groups):
+        rows_of_group = file.read_row_group(group)
         for place in range(metadata.num_columns):
             column = metadata.row_group(group).column(place)
             bounds = column.statistics
             if bounds is not None and bounds.has_min_max and column.path_in_schema in parquet.column_names:
-                values = [v for v in parquet.column(column.path_in_schema).to_pylist() if v is not None and v == v]
+                values = [v for v in rows_of_group.column(column.path_in_schema).to_pylist() if v is not None and v == v]
                 if values and (min(values) < bounds.min or max(values) > bounds.max):
                     sys.exit(f"{base}: {column.path_in_schema} is outside of its bounds")
 print(f"{count} hostile values agree")

@@ -109,6 +109,7 @@ struct FormatsTests {
         var float: Float
         var truth: Bool?
         var list: [String]
+        var day = 0
     }
 
     private static func metric(_ row: Int, _ place: Int) -> Float? { (row + place) % 7 == 0 ? nil : Float(row * place) }
@@ -134,6 +135,62 @@ struct FormatsTests {
         return try JSONSerialization.data(withJSONObject: object)
     }
 
+    private static let columns: [TableColumn<Hostile>] = [
+        TableColumn("text", .optionalText { $0.text }), TableColumn("name", .name { $0.name }),
+        TableColumn("number", .optional { $0.number }), TableColumn("count", .number { $0.count }),
+        TableColumn("double", .optional { $0.double }, unit: "°"), TableColumn("float", .number { $0.float }),
+        TableColumn("truth", .optional { $0.truth }), TableColumn("list", .texts { $0.list }),
+        TableColumn("nothing", .optional { _ in Int32?.none }), TableColumn("empty", .text { _ in "" }),
+    ]
+
+    /// As both forms of Arrow and as JSON lines, with which `hostile.py` compares a Parquet file of the same name.
+    private func write(_ rows: [Hostile], _ name: String, into folder: TemporaryFolder) throws {
+        for (isFile, ending) in [(false, "arrows"), (true, "arrow")] {
+            let output = MemoryOutput()
+            let table = try TableExport(name, Self.columns, format: .arrow, isFile: isFile, to: output)
+            for row in rows { table.write(row) }
+            try table.finish()
+            try Data(output.bytes).write(to: folder.file("\(name).\(ending)"))
+        }
+        var lines = Data()
+        for row in rows {
+            lines.append(try json(row))
+            lines.append(UInt8(ascii: "\n"))
+        }
+        try lines.write(to: folder.file("\(name).jsonl"))
+    }
+
+    @Test(.timeLimit(.minutes(20)))
+    func `a lake's days have the same rows however little memory they may take, those without new rows for long among them`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        // The first day has only the first rows, the second one early and late ones; the others take turns.
+        func day(_ index: Int) -> Int { index < 6_000 ? index % 2 : index > 28_000 ? 1 : 2 + index % 3 }
+        let rows = (0..<30_000).map { index in
+            var row = Self.regular(index)
+            row.day = day(index)
+            return row
+        }
+        let table = LakeTable("days", view: nil, Self.columns, seconds: { Int64($0.day) * 86_400 }) { rows.forEach($0) }
+        typealias Writer = LakeTableWriter<Hostile>
+        func parts(_ name: String, _ limits: Writer.Limits) throws -> [Writer.Part] {
+            try FileManager.default.createDirectory(atPath: folder.path + "/\(name)", withIntermediateDirectories: false)
+            var writer = Writer(table, path: folder.path + "/\(name)", seed: 7, days: nil, limits: limits)
+            try writer.write(table.forEach)
+            return try writer.finish()
+        }
+        let (whole, little) = (try parts("whole", .init()), try parts("little", .init(mostBytes: 1 << 18, rowsUntilCheck: 512)))
+        #expect(little.map(\.digest) == whole.map(\.digest) && little.map(\.rows) == whole.map(\.rows))
+        #expect(zip(little, whole).allSatisfy { $0.size > $1.size }, "each has more groups of rows")
+        for (day, part) in little.enumerated() {
+            try write(rows.filter { $0.day == day }, "day\(day)", into: folder)
+            try FileManager.default.moveItem(
+                atPath: folder.path + "/little/" + part.path, toPath: folder.path + "/day\(day).parquet")
+        }
+        #expect(try LakePython.run("hostile.py", [folder.path]).contains("hostile values agree"))
+    }
+
     @Test(.timeLimit(.minutes(20)))
     func `hostile texts and numbers survive all formats alike, among them 70,000 rows and none`() throws {
         let texts: [String?] = [
@@ -155,30 +212,14 @@ struct FormatsTests {
                 truth: truths[index % 3], list: list)
         }
         let many: [Hostile] = (0..<70_000).map(Self.regular)
-        let columns: [TableColumn<Hostile>] = [
-            TableColumn("text", .optionalText { $0.text }), TableColumn("name", .name { $0.name }),
-            TableColumn("number", .optional { $0.number }), TableColumn("count", .number { $0.count }),
-            TableColumn("double", .optional { $0.double }, unit: "°"), TableColumn("float", .number { $0.float }),
-            TableColumn("truth", .optional { $0.truth }), TableColumn("list", .texts { $0.list }),
-            TableColumn("nothing", .optional { _ in Int32?.none }), TableColumn("empty", .text { _ in "" }),
-        ]
         let folder = try TemporaryFolder()
         for (name, rows) in [("hostile", rows), ("many", many), ("none", []), ("one", Array(rows.prefix(1)))] {
-            for (format, isFile, ending) in [
-                (TableFormat.arrow, false, "arrows"), (.arrow, true, "arrow"), (.parquet, false, "parquet"),
-            ] {
-                let output = MemoryOutput()
-                let table = try TableExport(name, columns, format: format, isFile: isFile, to: output)
-                for row in rows { table.write(row) }
-                try table.finish()
-                try Data(output.bytes).write(to: folder.file("\(name).\(ending)"))
-            }
-            var lines = Data()
-            for row in rows {
-                lines.append(try json(row))
-                lines.append(UInt8(ascii: "\n"))
-            }
-            try lines.write(to: folder.file("\(name).jsonl"))
+            try write(rows, name, into: folder)
+            let output = MemoryOutput()
+            let table = try TableExport(name, Self.columns, format: .parquet, isFile: false, to: output)
+            for row in rows { table.write(row) }
+            try table.finish()
+            try Data(output.bytes).write(to: folder.file("\(name).parquet"))
         }
         #expect(try LakePython.run("hostile.py", [folder.path]).contains("hostile values agree"))
     }

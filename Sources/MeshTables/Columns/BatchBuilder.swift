@@ -23,6 +23,12 @@ public final class BatchBuilder<Row> {
     /// The approximate memory of the values that are not in a batch yet.
     public var byteCount: Int { waiting.count * MemoryLayout<Row>.stride + builders.reduce(0) { $0 + $1.byteCount } }
 
+    /// The approximate memory of the dictionaries, which last from batch to batch.
+    var dictionaryBytes: Int { builders.reduce(0) { $0 + $1.dictionaryBytes } }
+
+    /// Begins the next batch with new dictionaries. No batch may be open.
+    func dropDictionaries() { for builder in builders { builder.dropDictionary() } }
+
     public func append(_ row: Row) throws {
         waiting.append(row)
         if waiting.count >= Self.rowsAtOnce { try readWaiting() }

@@ -6,6 +6,11 @@ public class ColumnBuilder {
 
     /// The approximate memory of the values.
     var byteCount: Int { 0 }
+    /// The approximate memory of the dictionary, which the next batch goes on with.
+    var dictionaryBytes: Int { 0 }
+
+    /// Begins the next batch with a new dictionary. No batch may be open.
+    func dropDictionary() {}
 
     func takeData() -> ColumnData { .bool([]) }
 
@@ -102,6 +107,11 @@ final class DictionaryBuilder: ColumnBuilder {
     private var lastText: (text: ExactText, index: Int32)?
 
     override var byteCount: Int { indexes.count * 4 }
+    override var dictionaryBytes: Int { dictionary.bytes.count + dictionary.count * 64 + codes.count * 16 }
+
+    override func dropDictionary() {
+        (dictionary, places, codes, lastCode, lastText) = (ColumnDictionary(), [:], [:], nil, nil)
+    }
 
     func append(code: UInt32, name: (UInt32) -> String?) {
         if let lastCode, lastCode.code == code { return append(index: lastCode.index) }

@@ -159,8 +159,16 @@ extension LakeDay {
 
 /// Writes the rows of some days of a table, one file for each day.
 struct LakeTableWriter<Row> {
-    /// The most memory that rows of all days may take.
-    private static var mostBytes: Int { 48 << 20 }
+
+    struct Limits {
+        /// The most memory that rows of all days may take, and that their pages and dictionaries may.
+        var mostBytes = 48 << 20
+        /// After how many rows that is looked at.
+        var rowsUntilCheck = 1 << 14
+
+        /// The least memory of a day for which it is worth while to end a group of rows early.
+        var leastBytes: Int { mostBytes >> 9 }
+    }
 
     struct Part {
         var path: String
@@ -179,18 +187,19 @@ struct LakeTableWriter<Row> {
     private let path: String
     private let seed: UInt64
     private let days: Set<LakeDay>?
+    private let limits: Limits
     private var writers: [LakeDay: LakeDayWriter<Row>] = [:]
 
     /// - Parameter days: nil for all.
-    init(_ table: LakeTable<Row>, path: String, seed: UInt64, days: Set<LakeDay>?) {
-        (self.table, self.path, self.seed, self.days) = (table, path, seed, days)
+    init(_ table: LakeTable<Row>, path: String, seed: UInt64, days: Set<LakeDay>?, limits: Limits = Limits()) {
+        (self.table, self.path, self.seed, self.days, self.limits) = (table, path, seed, days, limits)
     }
 
     /// Another thread makes columns and pages of the rows, while the caller's finds the next ones.
     ///
     /// - Parameter rows: visits all rows of the days, and perhaps others.
     mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
-        let pages = Pages()
+        let pages = Pages(limits)
         defer { pages.behind.wait() }
         var failure: (any Error)?
         var waiting = 0
@@ -230,7 +239,10 @@ struct LakeTableWriter<Row> {
         let behind = WorkBehind()
         private(set) var failure: (any Error)?
         private var writers: [ObjectIdentifier: LakeDayWriter<Row>] = [:]
-        private var rowsUntilCheck = 1 << 14
+        private let limits: Limits
+        private var rowsUntilCheck: Int
+
+        init(_ limits: Limits) { (self.limits, rowsUntilCheck) = (limits, limits.rowsUntilCheck) }
 
         /// - Returns: how many rows the writer had collected.
         func add(_ writer: LakeDayWriter<Row>) -> Int {
@@ -243,8 +255,8 @@ struct LakeTableWriter<Row> {
                     try writer.append(rows)
                     rowsUntilCheck -= rows.count
                     guard rowsUntilCheck <= 0 else { return }
-                    rowsUntilCheck = 1 << 14
-                    try LakeTableWriter.relieve(Array(writers.values))
+                    rowsUntilCheck = limits.rowsUntilCheck
+                    try LakeTableWriter.relieve(Array(writers.values), limits)
                 } catch {
                     failure = error
                 }
@@ -253,10 +265,16 @@ struct LakeTableWriter<Row> {
         }
     }
 
-    /// Turns rows into compressed pages and writes them to the files before they take too much memory.
-    private static func relieve(_ writers: [LakeDayWriter<Row>]) throws {
-        if writers.reduce(0, { $0 + $1.openBytes }) > mostBytes { for writer in writers { try writer.endBatch() } }
-        if writers.reduce(0, { $0 + $1.pageBytes }) > mostBytes { for writer in writers { try writer.endGroup() } }
+    /// Turns rows into compressed pages and writes them to the files before they take too much memory: first those of days that had no rows lately.
+    private static func relieve(_ writers: [LakeDayWriter<Row>], _ limits: Limits) throws {
+        let rests = writers.filter { !$0.takeWasWritten() }
+        func open() -> Int { writers.reduce(0) { $0 + $1.openBytes } }
+        func kept() -> Int { writers.reduce(0) { $0 + $1.keptBytes } }
+        if open() + kept() > limits.mostBytes {
+            for writer in rests where writer.openBytes + writer.keptBytes > limits.leastBytes { try writer.endGroup() }
+        }
+        if open() > limits.mostBytes { for writer in writers { try writer.endBatch() } }
+        if kept() > limits.mostBytes { for writer in writers { try writer.endGroup() } }
     }
 
     mutating func finish() throws -> [Part] { try writers.sorted { $0.key < $1.key }.map { try $0.value.finish() } }
@@ -271,6 +289,7 @@ final class LakeDayWriter<Row> {
     private let day: LakeDay
     private let sums: Sums
     private var collected: [Row] = []
+    private var wasWritten = false
 
     private final class Sums {
         var digest = RowDigest()
@@ -319,11 +338,30 @@ final class LakeDayWriter<Row> {
     }
 
     var openBytes: Int { builder.byteCount }
-    var pageBytes: Int { writer.pendingBytes }
+    /// Of pages, dictionaries and what is not in the file yet.
+    var keptBytes: Int { writer.pendingBytes + builder.dictionaryBytes + file.waitingCount }
 
-    func append(_ rows: [Row]) throws { try builder.append(rows) }
+    func append(_ rows: [Row]) throws {
+        wasWritten = true
+        try builder.append(rows)
+    }
+
+    /// Whether rows came since the last call.
+    func takeWasWritten() -> Bool {
+        defer { wasWritten = false }
+        return wasWritten
+    }
+
     func endBatch() throws { try builder.finish() }
-    func endGroup() throws { try writer.endPendingGroup() }
+
+    /// Keeps nothing in memory.
+    func endGroup() throws {
+        try builder.finish()
+        try writer.endPendingGroup()
+        builder.dropDictionaries()
+        sums.names = [:]  // by places in the dictionaries
+        try file.flush()
+    }
 
     func finish() throws -> LakeTableWriter<Row>.Part {
         try builder.finish()

@@ -21,6 +21,11 @@ final class PartFile: ByteOutput {
         if waiting.count >= Self.mostWaiting { try flush(syncs: false) }
     }
 
+    /// How many bytes are not in the file yet.
+    var waitingCount: Int { waiting.count }
+
+    func flush() throws { if !waiting.isEmpty { try flush(syncs: false) } }
+
     private func flush(syncs: Bool) throws {
         let descriptor = try LakeFolder.openFile(path, O_WRONLY | O_APPEND)
         defer { close(descriptor) }

@@ -1,13 +1,16 @@
 /// The distinct numbers of a column chunk, in the order in which they first occurred.
 struct NumberDictionary {
     private(set) var values: [UInt64] = []
-    private var slots: [Int32]
-    private var mask: Int
+    private var slots: [Int32] = []
+    private var mask = 0
 
-    init() {
-        slots = Array(repeating: -1, count: 1 << 10)
-        mask = slots.count - 1
-    }
+    var byteCount: Int { values.count * 8 + slots.count * 4 }
+
+    /// Call it before numbers are looked up: a column that has none takes no memory.
+    mutating func open() { if slots.isEmpty { makeSlots(1 << 10) } }
+
+    /// Keeps the values alone: none is looked up again.
+    mutating func close() { slots = [] }
 
     @inline(__always)
     mutating func index(of value: UInt64) -> Int32 {
@@ -29,29 +32,58 @@ struct NumberDictionary {
     }
 
     private mutating func grow() {
-        slots = Array(repeating: -1, count: slots.count * 4)
-        mask = slots.count - 1
+        makeSlots(slots.count * 4)
         for (index, value) in values.enumerated() {
             var slot = Int(truncatingIfNeeded: (value &* 0x9e37_79b9_7f4a_7c15) >> 40) & mask
             while slots[slot] >= 0 { slot = (slot &+ 1) & mask }
             slots[slot] = Int32(truncatingIfNeeded: index)
         }
     }
+
+    private mutating func makeSlots(_ count: Int) {
+        slots = Array(repeating: -1, count: count)
+        mask = count - 1
+    }
 }
 
-/// The distinct texts of a column chunk.
+/// The distinct texts of a column chunk, in the order in which they first occurred.
 struct TextDictionary {
     private(set) var texts = ColumnDictionary()
-    private var places: [UInt64: [Int32]] = [:]
+    /// The hash of each text.
+    private var hashes: [UInt64] = []
+    private var slots: [Int32] = []
+
+    var byteCount: Int { texts.bytes.count + texts.count * 12 + slots.count * 4 }
+
+    /// Keeps the texts alone: none is looked up again.
+    mutating func close() { (hashes, slots) = ([], []) }
 
     mutating func index(of text: ArraySlice<UInt8>) -> Int32 {
+        if (texts.count + 1) * 2 > slots.count { grow() }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        for index in places[hash] ?? [] where texts.text(Int(index)) == text { return index }
+        var slot = place(hash)
+        while slots[slot] >= 0 {
+            let index = Int(slots[slot])
+            if hashes[index] == hash, texts.text(index) == text { return slots[slot] }
+            slot = (slot &+ 1) & (slots.count - 1)
+        }
         let index = Int32(truncatingIfNeeded: texts.count)
         texts.bytes += text
         texts.offsets.append(Int32(clamping: texts.bytes.count))
-        places[hash, default: []].append(index)
+        hashes.append(hash)
+        slots[slot] = index
         return index
+    }
+
+    private func place(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash ^ hash >> 32) & (slots.count - 1) }
+
+    private mutating func grow() {
+        slots = Array(repeating: -1, count: max(slots.count * 4, 1 << 8))
+        for (index, hash) in hashes.enumerated() {
+            var slot = place(hash)
+            while slots[slot] >= 0 { slot = (slot &+ 1) & (slots.count - 1) }
+            slots[slot] = Int32(truncatingIfNeeded: index)
+        }
     }
 }

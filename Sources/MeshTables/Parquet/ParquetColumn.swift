@@ -112,7 +112,7 @@ final class ParquetColumn: @unchecked Sendable {
         type = ParquetType(schema.type, isSigned: isSigned)
     }
 
-    var byteCount: Int { pages.reduce(0) { $0 + $1.bytes.count } + numbers.values.count * 8 + texts.texts.bytes.count }
+    var byteCount: Int { pages.reduce(0) { $0 + $1.bytes.count } + numbers.byteCount + texts.byteCount }
 
     var isList: Bool { if case .list = schema.type { true } else { false } }
 
@@ -247,6 +247,7 @@ final class ParquetColumn: @unchecked Sendable {
     private func indexes(of values: [UInt64]) -> [Int32]? {
         var indexes: [Int32] = []
         indexes.reserveCapacity(values.count)
+        numbers.open()
         let (before, earlier) = (numbers.values.count, valueCount - nullCount)
         for value in values {
             indexes.append(numbers.index(of: value))
@@ -254,14 +255,21 @@ final class ParquetColumn: @unchecked Sendable {
             if indexes.count & 1023 == 0, indexes.count >= 2048,
                 new > indexes.count / 2 || numbers.values.count > Self.mostEntries
             {
-                usesDictionary = false
+                endDictionary()
                 return nil
             }
         }
         // One page may be too small to judge by; if so, later pages use no dictionary.
         let all = earlier + indexes.count
-        if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries { usesDictionary = false }
+        if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries { endDictionary() }
         return indexes
+    }
+
+    /// Later pages use none.
+    private func endDictionary() {
+        usesDictionary = false
+        numbers.close()
+        texts.close()
     }
 
     private func appendTexts(
@@ -282,7 +290,7 @@ final class ParquetColumn: @unchecked Sendable {
                 if indexes.count >= 1024,
                     new > indexes.count / 2 || texts.texts.count > Self.mostEntries || texts.texts.bytes.count > 1 << 20
                 {
-                    usesDictionary = false
+                    endDictionary()
                     break
                 }
             }
