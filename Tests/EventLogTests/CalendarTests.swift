@@ -60,4 +60,20 @@ struct CalendarTests {
             }
         }
     }
+    @Test func `years have four digits or as many as they need, up to the ends of what 64 bits hold`() {
+        for year in [0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 10_999, 11_000, 99_999, 100_000, 109_999, 292_277] as [Int64] {
+            let digits = String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
+            for (sign, text) in [(1, digits), (-1, year == 0 ? digits : "-" + digits)] as [(Int64, String)] {
+                let seconds = ISO8601.days(year: sign * year, month: 1, day: 1) * 86_400
+                #expect(ISO8601.text(seconds: seconds) == text + "-01-01T00:00:00Z")
+                var bytes: [UInt8] = []
+                ISO8601.append(seconds: seconds + 86_399, to: &bytes)
+                #expect(String(decoding: bytes, as: UTF8.self) == text + "-01-01T23:59:59Z")
+            }
+        }
+        #expect(ISO8601.text(seconds: .max) == "292277026596-12-04T15:30:07Z")
+        #expect(ISO8601.text(seconds: .min) == "-292277022657-01-27T08:29:52Z")
+        #expect(ISO8601.text(microseconds: .max) == "294247-01-10T04:00:54.775807Z")
+        #expect(ISO8601.text(microseconds: .min) == "-290308-12-21T19:59:05.224192Z")
+    }
 }

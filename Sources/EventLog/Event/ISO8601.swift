@@ -5,13 +5,13 @@ package enum ISO8601 {
 
     /// With microseconds: `2026-11-21T05:13:08.250000Z`.
     package static func text(microseconds: Int64) -> String {
-        let seconds = floorDivide(microseconds, 1_000_000)
-        return text(seconds, microseconds - seconds * 1_000_000)
+        let (seconds, fraction) = floorDivide(microseconds, 1_000_000)
+        return text(seconds, fraction)
     }
 
     package static func append(microseconds: Int64, to text: inout [UInt8]) {
-        let seconds = floorDivide(microseconds, 1_000_000)
-        append(seconds, microseconds - seconds * 1_000_000, to: &text)
+        let (seconds, fraction) = floorDivide(microseconds, 1_000_000)
+        append(seconds, fraction, to: &text)
     }
 
     package static func append(seconds: Int64, to text: inout [UInt8]) { append(seconds, nil, to: &text) }
@@ -51,9 +51,8 @@ package enum ISO8601 {
             }
             count += digits
         }
-        let day = floorDivide(seconds, 86_400)
+        let (day, second) = floorDivide(seconds, 86_400)
         let (year, month, date) = civil(day)
-        let second = seconds - day * 86_400
         put(year, 4)
         put(UInt8(ascii: "-"))
         put(month, 2)
@@ -76,8 +75,7 @@ package enum ISO8601 {
     /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar (Howard Hinnant's `days_from_civil`).
     package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
-        let era = floorDivide(shifted, 400)
-        let yearOfEra = shifted - era * 400
+        let (era, yearOfEra) = floorDivide(shifted, 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
@@ -85,8 +83,7 @@ package enum ISO8601 {
     /// The date of a day counted from 1970-01-01 (`civil_from_days` of the same author).
     package static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
+        let (era, dayOfEra) = floorDivide(shifted, 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let shiftedMonth = (5 * dayOfYear + 2) / 153
@@ -94,8 +91,9 @@ package enum ISO8601 {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
+    /// The quotient rounded down, and the rest. Their product would overflow near the lowest number.
+    private static func floorDivide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, rest: Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
