@@ -6,17 +6,22 @@ internal import ProtobufWire
 /// detects flipped bits. Files that were written by hand or by an earlier version need not have it.
 package enum CheckedText {
     private static let digits = 16
+    /// In bytes, far more than any of these files needs.
+    static let largest = 1 << 16
 
     /// The text without its checksum; nil if the file does not exist.
-    /// - Throws: `.corrupt` if the checksum does not match, and what opening it throws.
+    /// - Throws: `.corrupt` if the checksum does not match or the file is too large, and what opening it throws.
     package static func read(_ path: String) throws(EventLogError) -> String? {
         let bytes: [UInt8]?
         do throws(StorageError) {
-            bytes = try OwnedFile.contents(path, limit: 1 << 16)
+            bytes = try OwnedFile.contents(path, limit: largest + 1)
         } catch {
             throw SmallFile.failure(error)
         }
         guard let bytes else { return nil }
+        guard bytes.count <= largest else {
+            throw EventLogError(.corrupt, path: path, detail: "it has more than \(largest) bytes")
+        }
         let lines = bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard bytes.last == UInt8(ascii: "\n"), let last = lines.last, last.starts(with: "checksum ".utf8) else {
             return String(decoding: bytes, as: UTF8.self)
