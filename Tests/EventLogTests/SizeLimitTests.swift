@@ -48,7 +48,8 @@ import Testing
         kill(reader.process, SIGKILL)
         // Its place is freed by the writer's timer, and then its pages are used again.
         while log.condition()?.clearedReaders == 0 { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(log.condition()?.readers.isEmpty == true)
+        // The log's own threads may be reading at any time.
+        #expect(log.condition()?.readers.contains { $0.process == reader.process } == false)
         for _ in 0..<50 { try await rewrite(log) }
         try await appendNumbered(log, 300)
         #expect(log.condition()?.isDegraded == false)
