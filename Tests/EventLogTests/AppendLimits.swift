@@ -154,4 +154,60 @@ struct AppendLimits {
         empty.close()
         #expect(empty.push(nothing, isAttended: true) == .closed)
     }
+    @Test func `a lane that is filled again holds nothing of what it held, and its callers get no failure of others`() {
+        let queue = AppendQueue(limit: 100, sharesClock: false) { Timestamp(microseconds: 0) }
+        let request = AppendRequest(work: .many([]), cursor: nil, token: nil, arrival: 0, completion: .callback { _ in })
+        for size in [1, 1 << 16] {
+            var lane = AppendBatch()
+            lane.bytes = [UInt8](repeating: 7, count: size << 6)
+            for _ in 0..<size { lane.add(request) }
+            lane.outcomes = [.stored(first: 1)]
+            lane.failures = [0: EventLogError(.diskFull, path: "x")]
+            queue.recycle(lane)
+            #expect(queue.push(request, isAttended: true) == nil)
+            // The first taken is the one that was being filled, the next the one that was recycled.
+            #expect(queue.takeNow()?.entries.count == 1)
+            #expect(queue.push(request, isAttended: true) == nil)
+            let again = queue.takeNow()
+            #expect(again?.entries.count == 1 && again?.requests.count == 1 && again?.bytes.isEmpty == true)
+            #expect(again?.outcomes.isEmpty == true && again?.failures.isEmpty == true)
+        }
+    }
+
+    @Test func `a queue is idle from when its writer finds nothing to do until something comes, and wakes the writer once`() {
+        let queue = AppendQueue(limit: 100, sharesClock: false) { Timestamp(microseconds: 0) }
+        let wakes = Atomic<Int>(0)
+        func push() -> AppendQueue.Refusal? {
+            queue.push(
+                AppendRequest(work: .one(Self.event(1)), cursor: nil, token: nil, arrival: 0, completion: .callback { _ in }),
+                isAttended: true)
+        }
+        #expect(!queue.isIdle && !queue.isClosed, "its writer has not begun")
+        #expect(queue.rest() == .asleep && queue.isIdle)
+        #expect(push() == nil && !queue.isIdle)
+        #expect(queue.take(expected: 0, lingerNanoseconds: 0)?.entries.count == 1)
+        #expect(queue.takeNow() == nil && !queue.isIdle)
+        queue.serveFromPool(Schedule { wakes.add(1, ordering: .relaxed) })
+        #expect(queue.isIdle)
+        for _ in 0..<3 { #expect(push() == nil) }
+        #expect(wakes.load(ordering: .relaxed) == 1 && !queue.isIdle)
+        #expect(queue.rest() == .more && !queue.isIdle)
+        #expect(queue.takeNow()?.entries.count == 3 && queue.rest() == .asleep)
+        queue.close()
+        #expect(wakes.load(ordering: .relaxed) == 2 && !queue.isIdle && queue.isClosed)
+        queue.close()
+        #expect(wakes.load(ordering: .relaxed) == 2 && queue.rest() == .ended)
+        queue.serveFromPool(nil)
+        #expect(!queue.isIdle && queue.take(expected: 0, lingerNanoseconds: 0) == nil)
+    }
+
+    @Test func `requests that wait when a queue is closed are still served, and none after them`() {
+        let queue = AppendQueue(limit: 100, sharesClock: false) { Timestamp(microseconds: 0) }
+        let request = AppendRequest(work: .many([]), cursor: nil, token: nil, arrival: 0, completion: .callback { _ in })
+        #expect(queue.push(request, isAttended: true) == nil)
+        queue.close()
+        #expect(queue.push(request, isAttended: true) == .closed)
+        #expect(queue.rest() == .more && queue.take(expected: 0, lingerNanoseconds: 0)?.entries.count == 1)
+        #expect(queue.rest() == .ended)
+    }
 }

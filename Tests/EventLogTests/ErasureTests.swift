@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LMDB
 import LogTransfer
 import TestKit
@@ -226,6 +227,51 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         #expect(try again.verify().isIntact)
         await again.close()
         for number in [100, 3000, 3001, 8900] { #expect(try filesHolding(secret(number), below: path) == []) }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
+    func `an erasure that a full disk keeps from being finished says why, and is finished when there is room`() async throws {
+        let folder = try TemporaryFolder()
+        guard unsafe mount("tmpfs", folder.path, "tmpfs", 0, "size=16m") == 0 else { return }  // a container may forbid it
+        defer { unsafe umount(folder.path) }
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 9_000)
+        try ErasureRun(log, #require(log.maintenance)).beginOnly([EventSequence(100)...EventSequence(200)])
+        await log.close()
+        // The records can be erased in place, but the file cannot be rewritten.
+        let size = try SmallFile.size(path + "/log/1/data.mdb")
+        let ballast = folder.file("ballast")
+        try Data(count: 16 << 20 - size - size / 2).write(to: ballast)
+        let again = try open(path)
+        try await again.maintenance?.perform {}  // waits for what began when it was opened
+        #expect(again.erasureProblem?.code == .diskFull, "\(String(describing: again.erasureProblem))")
+        #expect(try again.pendingErasure() == EventSequence(9_001))
+        #expect(try again.event(EventSequence(150))?.header.isErased == true)
+        let refused = await #expect(throws: EventLogError.self) { try await again.finishErasing() }
+        #expect(refused?.code == .diskFull)
+        try FileManager.default.removeItem(at: ballast)
+        try await again.finishErasing()
+        #expect(try again.pendingErasure() == nil && again.verify().isIntact)
+        #expect(try filesHolding(secret(150), below: path) == [])
+        await again.close()
+    }
+
+    @Test func `an erasure that a closed log could not finish is no problem, and the next writer goes on with it`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 9_000)
+        try ErasureRun(log, #require(log.maintenance)).beginOnly([EventSequence(100)...EventSequence(8_900)])
+        await log.close()
+        for _ in 0..<3 {
+            let again = try open(path)
+            await again.close()
+            #expect(again.erasureProblem == nil)
+        }
+        let last = try open(path)
+        await last.waitForErasure()
+        #expect(try last.pendingErasure() == nil && last.erasureProblem == nil && last.verify().isIntact)
+        await last.close()
+        #expect(try filesHolding(secret(150), below: path) == [])
     }
 
     @Test func `what was to be erased is erased in what is salvaged`() async throws {
