@@ -57,6 +57,33 @@ struct AppendLimits {
         await log.close()
     }
 
+    @Test func `no event above 16 MB is taken in any form, wherever it stands among smaller ones`() async throws {
+        let log = try EventLog.temporary()
+        let (small, large) = (Self.event(1), Self.event(NewEvent.largestPayload + 1))
+        for place in 0...2 {
+            var events = [small, small]
+            events.insert(large, at: place)
+            var (whole, parts) = (EventBatch(), EventBatch())
+            for event in events {
+                whole.append(event)
+                parts.append(event.payload.span.rawBytes, encoding: .note, source: .log)
+            }
+            let forms: [() async throws -> Void] = [
+                { try await log.append(events) }, { try log.appendBlocking(events) }, { try log.submit(events) },
+                { try await log.append(whole) }, { try await log.append(parts) }, { try log.appendBlocking(whole) },
+            ]
+            for (form, append) in forms.enumerated() {
+                #expect(try await Self.code(append) == .tooLarge, "form \(form), place \(place)")
+            }
+            whole.removeAll()
+            for event in [small, Self.event(NewEvent.largestPayload), small] { whole.append(event) }
+            #expect(try await Self.code { try await log.append(whole) } == nil)
+        }
+        #expect(try await Self.code { try await log.append(large) } == .tooLarge)
+        #expect(log.head == EventSequence(9))
+        await log.close()
+    }
+
     @Test func `a request knows how many events and bytes it brings`() throws {
         func request(_ work: AppendRequest.Work) -> AppendRequest {
             AppendRequest(work: work, cursor: nil, token: nil, arrival: 5, completion: .callback { _ in })
@@ -64,10 +91,13 @@ struct AppendLimits {
         let events = [Self.event(3), Self.event(0), Self.event(10)]
         var batch = EventBatch()
         for event in events { batch.append(event) }
+        let hash = MerkleHasher.emptyRoot
+        let nodes = [KeptNode(level: 1, place: 0, hash: hash), KeptNode(level: 0, place: 2, hash: hash)]
         let works: [(AppendRequest.Work, count: Int, size: Int, changes: Bool)] = [
             (.one(events[0]), 1, 35, true), (.many(events), 3, 109, true), (.many([]), 0, 0, false),
             (.batch(batch), 3, 109, true),
             (.batch(EventBatch()), 0, 0, false), (.source("abc"), 0, 3, false),
+            (.cut(LogCut(event: events[0], last: 256, checksum: 1, nodes: nodes)), 1, 35 + 2 * 64, true),
         ]
         for (work, count, size, changes) in works {
             #expect(request(work).count == count && request(work).size == size && work.isMutation == changes, "\(work)")

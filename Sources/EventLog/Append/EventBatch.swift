@@ -20,6 +20,8 @@ public struct EventBatch: Sendable {
     package var copied: CopiedParts?
     /// Whether a caller has added events that only the log itself may write.
     private(set) var posesAsLog = false
+    /// The size of the largest payload that a caller has added. Copies may be larger: what another log has stored is kept.
+    private(set) var largest = 0
 
     public init() {}
 
@@ -37,11 +39,13 @@ public struct EventBatch: Sendable {
         let header = RecordHeader(encoding: encoding, source: source, reception: reception, isMasked: isMasked)
         entries.append(Entry(end: bytes.count, header: header))
         if encoding.isOfLog && source == .log { posesAsLog = true }
+        largest = max(largest, payload.byteCount)
     }
 
     public mutating func append(_ event: NewEvent) {
         append(own: event)
         if event.isOfLog { posesAsLog = true }
+        largest = max(largest, event.payload.count)
     }
 
     /// Empties the batch and keeps its memory.
@@ -49,6 +53,7 @@ public struct EventBatch: Sendable {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
         posesAsLog = false
+        largest = 0
         if copied != nil { copied = CopiedParts() }
     }
 }

@@ -172,7 +172,8 @@ extension EventLog {
             }
         case .batch(let batch):
             if batch.posesAsLog { throw ownEvent }
-            guard batch.byteCount + batch.count * RecordHeader.size <= Self.largestAppend else {
+            let size = batch.byteCount + batch.count * RecordHeader.size
+            guard batch.largest <= NewEvent.largestPayload, size <= Self.largestAppend else {
                 throw EventLogError(.tooLarge, path: path)
             }
         }
