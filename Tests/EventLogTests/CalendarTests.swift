@@ -76,4 +76,57 @@ struct CalendarTests {
         #expect(ISO8601.text(microseconds: .max) == "294247-01-10T04:00:54.775807Z")
         #expect(ISO8601.text(microseconds: .min) == "-290308-12-21T19:59:05.224192Z")
     }
+    @Test func `times are read to the microsecond, with their offset, and nothing else is a time`() throws {
+        let day: Int64 = 1_764_288_000_000_000  // 2025-11-28
+        let times: [(String, Int64)] = [
+            ("2025-11-28", 0), ("2025-11-28T00:00", 0), ("2025-11-28 23:59", 86_340_000_000),
+            ("2025-11-28t01:02:03z", 3_723_000_000),
+            ("2025-11-28T01:02:03Z", 3_723_000_000), ("2025-11-28T00:00:60Z", 60_000_000), ("2025-11-28T00:00:00.5", 500_000),
+            ("2025-11-28T00:00:00,000001Z", 1), ("2025-11-28T00:00:00.1234567Z", 123_456), ("2025-11-28T01:00:00+01:00", 0),
+            ("2025-11-28T01:00:00+0100", 0), ("2025-11-28T01:00:00+01", 0), ("2025-11-28T00:00:00-05:30", 19_800_000_000),
+            ("2025-11-28T23:59:00+23:59", 0), ("2025-11-28T00:00+00:00", 0),
+        ]
+        for (text, offset) in times { #expect(ISOTime.parse(text)?.microseconds == day + offset, "\(text)") }
+        for text in [
+            "", "2025", "2025-11", "2025-1-28", "2025-11-28T", "2025-11-28T00", "2025-11-28T24:00", "2025-11-28T00:60",
+            "2025-11-28T00:00:61",
+            "2025-11-28T00:00:00.", "2025-11-28T00:00:00.x", "2025-11-28T00:00Zx", "2025-11-28x", "2025-13-01", "2025-00-01",
+            "2025-11-00",
+            "2025-11-31", "2025-02-29", "1900-02-29", "2025-11-28T00:00+24:00", "2025-11-28T00:00+00:60", "2025-11-28T00:00+1",
+            "20251128",
+            "2025-11-28T00:00+01:", "-025-11-28", "２０２５-11-28", "2025/11/28", "2025-11-28T0a:00", "2025-1:-28",
+        ] { #expect(ISOTime.parse(text) == nil, "\(text)") }
+        for (month, last) in [
+            (1, 31), (2, 28), (3, 31), (4, 30), (5, 31), (6, 30), (7, 31), (8, 31), (9, 30), (10, 31), (11, 30), (12, 31),
+        ] {
+            let text = "2025-" + (month < 10 ? "0" : "") + "\(month)-"
+            #expect(ISOTime.parse("\(text)\(last)") != nil && ISOTime.parse("\(text)\(last + 1)") == nil, "\(month)")
+        }
+        #expect(ISOTime.parse("2024-02-29") != nil && ISOTime.parse("2000-02-29") != nil)
+        #expect(
+            ISOTime.parse("0000-01-01")?.seconds == -62_167_219_200 && ISOTime.parse("9999-12-31")?.seconds == 253_402_214_400)
+    }
+
+    @Test func `so many months earlier is the same day and time, or the last day of a shorter month`() throws {
+        func earlier(_ text: String, _ months: Int64) throws -> String? {
+            ISOTime.earlier(try #require(ISOTime.parse(text)), months: months).map { ISO8601.text(microseconds: $0.microseconds) }
+        }
+        let cases: [(String, Int64, String?)] = [
+            ("2025-11-28T01:02:03.000004Z", 0, "2025-11-28T01:02:03.000004Z"),
+            ("2025-11-28T01:02:03Z", 1, "2025-10-28T01:02:03.000000Z"),
+            ("2025-11-28T01:02:03Z", 11, "2024-12-28T01:02:03.000000Z"),
+            ("2025-11-28T01:02:03Z", 10, "2025-01-28T01:02:03.000000Z"),
+            ("2025-03-31T00:00:00Z", 1, "2025-02-28T00:00:00.000000Z"),
+            ("2024-03-31T00:00:00Z", 1, "2024-02-29T00:00:00.000000Z"),
+            ("2024-02-29T00:00:00Z", 12, "2023-02-28T00:00:00.000000Z"),
+            ("2025-12-31T23:59:59Z", 1, "2025-11-30T23:59:59.000000Z"),
+            ("2025-12-31T23:59:59Z", 12, "2024-12-31T23:59:59.000000Z"),
+            ("0001-02-01T00:00:00Z", 1, "0001-01-01T00:00:00.000000Z"),
+            ("0001-01-01T00:00:00Z", 1, nil), ("2025-11-28T00:00:00Z", 120_000, nil), ("2025-11-28T00:00:00Z", .max, nil),
+        ]
+        for (text, months, expected) in cases { #expect(try earlier(text, months) == expected, "\(months) before \(text)") }
+        #expect(
+            ISOTime.earlier(Timestamp(microseconds: .min), months: 1) == nil
+                && ISOTime.earlier(Timestamp(microseconds: .max), months: 1) == nil)
+    }
 }

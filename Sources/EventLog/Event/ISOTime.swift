@@ -61,8 +61,8 @@ package struct ISOTime {
         if rest.isEmpty || take("Z") || take("z") { return 0 }
         let isWest = take("-")
         guard isWest || take("+"), let hours = number(2), hours < 24 else { return nil }
-        _ = take(":")
-        let minutes = rest.isEmpty ? 0 : number(2)
+        let hasColon = take(":")
+        let minutes = rest.isEmpty && !hasColon ? 0 : number(2)
         guard let minutes, minutes < 60 else { return nil }
         return (hours * 3_600 + minutes * 60) * (isWest ? -1 : 1)
     }
