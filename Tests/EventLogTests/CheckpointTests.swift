@@ -42,6 +42,23 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func `the sizes of checkpoints that end within a tile are remembered once, whatever else the file holds`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/checkpoints"
+        let issued = IssuedCheckpoints(ledger: folder.path)
+        #expect(issued.sizes.isEmpty)
+        for size in [0, 256, 512, 1 << 40] as [UInt64] { issued.add(size) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        for size in [1, 255, 257, 255, 1, (1 << 40) + 1] as [UInt64] { issued.add(size) }
+        #expect(FileManager.default.contents(atPath: path) == Data("1\n255\n257\n1099511627777\n".utf8))
+        try Data("junk\n\n-3\n 4\n99999999999999999999\n300\n7".utf8).write(to: folder.file("checkpoints"))
+        #expect(issued.sizes == [300, 7])
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        issued.add(300)
+        #expect(issued.sizes.isEmpty, "a checkpoint can be issued where its size cannot be remembered")
+    }
+
     @Test func `a proof is checked without the ledger, and any changed byte is found`() async throws {
         let log = try EventLog.temporary()
         try await appendNumbered(log, 1000)

@@ -31,4 +31,24 @@ struct ErasureSignatureTests {
         await log.close()
         await stranger.close()
     }
+    @Test func `a signature follows the payload as its field 5, and is of every byte before it and of the ledger`() throws {
+        let signer = try #require(NoteSigner(name: "meshledger/a", seed: [UInt8](repeating: 9, count: 32)))
+        let other = try #require(NoteSigner(name: "meshledger/b", seed: [UInt8](repeating: 9, count: 32)))
+        for payload in [[], [10, 2, 0, 0]] as [[UInt8]] {
+            let signed = try ErasureSignature.sign(payload, by: signer)
+            #expect(signed.count == payload.count + 66 && Array(signed.prefix(payload.count + 2)) == payload + [5 << 3 | 2, 64])
+            #expect(
+                ErasureSignature.isSigned(signed, by: signer.verifier) && !ErasureSignature.isSigned(signed, by: other.verifier))
+            for place in signed.indices {
+                var changed = signed
+                changed[place] ^= 1
+                #expect(!ErasureSignature.isSigned(changed, by: signer.verifier), "byte \(place)")
+            }
+            for bytes in [
+                payload, signed.dropLast(), signed + [0], Array(signed.suffix(65)), Array(signed.suffix(64)), [0] + signed,
+            ] {
+                #expect(!ErasureSignature.isSigned(Array(bytes), by: signer.verifier), "\(bytes.count)")
+            }
+        }
+    }
 }

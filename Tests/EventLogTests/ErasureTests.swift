@@ -204,6 +204,31 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         await log.close()
     }
 
+    @Test func `what events say was erased is erased where copies of it still have payloads, however far apart they are`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await logOfSecrets(path, 9_000, sealed: 3_000)
+        try await log.completeErasures()
+        #expect(log.head == EventSequence(9_000), "there is none")
+        let numbers = [7, 300, 3_001, 4_102, 4_103, 8_900, 9_000]
+        let erasure = Erasure(
+            ranges: sequences(7, 300, 3_001, 4_102, 4_103, 8_900, 9_000), reason: "", request: "", root: [], log: log.identifier)
+        let event = NewEvent(erasure.payload, encoding: .erasure, source: .log)
+        try log.driver?.withWriterStopped { writer throws(EventLogError) in
+            _ = try storing { () throws(StorageError) in try writer.storeOwn([event], at: .now, with: []) }
+        }
+        #expect(try log.verify().problems.count == numbers.count)
+        for _ in 0..<2 {
+            try await log.completeErasures()
+            #expect(try log.verify().problems == [] && log.pendingErasure() == nil && log.head == EventSequence(9_001))
+        }
+        for number in numbers { #expect(try filesHolding(secret(number), below: path) == []) }
+        #expect(try log.event(EventSequence(4_104))?.payload == secret(4_104))
+        await log.close()
+    }
+
     @Test func `an interrupted erasure is reported, and finished by the next writer`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

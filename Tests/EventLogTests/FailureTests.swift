@@ -136,6 +136,23 @@ struct FailureTests {
         await again.close()
     }
 
+    @Test func `an event of the log itself that cannot be stored counts as a failure of the log`() async throws {
+        let folder = try TemporaryFolder()
+        let fails = Mutex(false)
+        var options = EventLogOptions()
+        options.commitFault = { fails.withLock { $0 } ? .beforeDisk : nil }
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        let source = try await log.source(named: "a mesh")
+        try await log.append([NewEvent([1], encoding: .note, source: source)])
+        #expect(log.condition()?.failedCommits == 0 && log.condition()?.isDegraded == false)
+        fails.withLock { $0 = true }
+        await #expect(throws: EventLogError.self) { try await log.erase([EventSequence(1)...EventSequence(1)], reason: "") }
+        let condition = try #require(log.condition())
+        #expect(condition.failedCommits == 1 && condition.isDegraded && condition.areWritesClosed && condition.lastFailure != nil)
+        #expect(log.head == EventSequence(1))
+        await log.close()
+    }
+
     @Test func `single events of many tasks get tokens of their own`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

@@ -91,4 +91,92 @@ struct LogExtents {
         let found = try await extent(Rows(damagedBlock: 257, arrivals: [.max]))
         #expect(found?.head == most * LogStore.tileSize)
     }
+    /// What opening says of a log of 600 events, the first 512 of them in two blocks if `isSealed`, whose rows were then changed.
+    private func problem(
+        isSealed: Bool, _ change: (inout WriteTransaction, LogStore) throws(StorageError) -> Void
+    ) async throws -> EventLogError? {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(
+            at: folder.path + "/ledger", options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await appendNumbered(log, 600)
+        if isSealed { try seal(log, upTo: 512, inBlocksOf: 256) }
+        await log.close()
+        try LogFiles(path: log.path).change(change)
+        do throws(EventLogError) {
+            let again = try EventLog.open(at: log.path, options: EventLogOptions(access: .readOnly))
+            #expect(again.head == EventSequence(600))
+            await again.close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `X8: a row that is missing at the beginning or the end of what is stored is noticed when a log is opened`()
+        async throws
+    {
+        typealias Change = (inout WriteTransaction, LogStore) throws(StorageError) -> Void
+        func deletes(_ table: KeyPath<LogStore, RawTable>, _ keys: UInt64...) -> Change {
+            { write, store throws(StorageError) in
+                for number in keys {
+                    let key = SequenceKey(number)
+                    #expect(try write.delete(store[keyPath: table], key: key.span), "\(number)")
+                }
+            }
+        }
+        func cuts(_ cut: UInt64) -> Change {
+            { write, store throws(StorageError) in
+                for number in 1...cut {
+                    let key = SequenceKey(number)
+                    _ = try write.delete(store.events, key: key.span)
+                }
+                try write.put(Table<String, UInt64>(raw: store.meta), CutRow.cut, cut)
+            }
+        }
+        for isSealed in [false, true] {
+            #expect(try await problem(isSealed: isSealed) { _, _ in } == nil)
+            for tile in [0, 1] as [UInt64] {
+                let error = try await problem(isSealed: isSealed, deletes(\.arrivals, tile))
+                #expect(error?.code == .corrupt && error?.detail?.contains("index of arrival times") == true, "\(tile)")
+            }
+            let error = try await problem(isSealed: isSealed) { write, store throws(StorageError) in
+                try write.put(Table<UInt64, [UInt8]>(raw: store.arrivals), 2, [UInt8](repeating: 0, count: 16))
+            }
+            #expect(error?.detail?.contains("index of arrival times") == true)
+        }
+        #expect(try await problem(isSealed: false, cuts(256)) == nil)
+        for cut in [255, 257] as [UInt64] {
+            #expect(try await problem(isSealed: false, cuts(cut))?.detail?.contains("what retention dropped") == true, "\(cut)")
+        }
+        let ends = [
+            (try await problem(isSealed: true, deletes(\.events, 513)), "between 512 and 514"),
+            (try await problem(isSealed: true, deletes(\.sealed, 257)), "between 256 and 513"),
+            (try await problem(isSealed: true, deletes(\.sealed, 1)), "the first events are missing"),
+        ]
+        for (error, text) in ends {
+            #expect(error?.code == .corrupt && error?.detail?.contains(text) == true, "\(text): \(String(describing: error))")
+        }
+    }
+
+    @Test(arguments: [(1_000, 745), (257, 2), (256, 1), (255, 1), (2, 1)] as [(Int, Int)])
+    func `X8: the last 256 events are checked when a log is opened, and those before them when they are read`(
+        count: Int, firstChecked: Int
+    ) async throws {
+        for number in [firstChecked - 1, firstChecked, count - 1, count] where number > 0 {
+            let folder = try TemporaryFolder()
+            let log = try EventLog.create(at: folder.path + "/ledger")
+            try await appendNumbered(log, count)
+            await log.close()
+            try LogFiles(path: log.path).damage(numberedPayload(number))
+            if number >= firstChecked {
+                let error = #expect(throws: EventLogError.self, "\(number) of \(count)") { try EventLog.open(at: log.path) }
+                #expect(error?.code == .corrupt && error?.detail?.contains("event \(number) ") == true)
+            } else {
+                let again = try EventLog.open(at: log.path)
+                let error = #expect(throws: EventLogError.self) { try again.event(EventSequence(UInt64(number))) }
+                #expect(error?.code == .corrupt)
+                await again.close()
+            }
+        }
+    }
 }

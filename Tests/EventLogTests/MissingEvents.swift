@@ -29,6 +29,31 @@ struct MissingEvents {
         return seen
     }
 
+    @Test func `a reader admits each event after the one before, or after some that may be skipped, and knows which are lacking`()
+    {
+        for direction in [ReadingDirection.forward, .backward] {
+            func event(_ steps: Int) -> EventSequence { EventSequence(100).advanced(by: direction == .forward ? steps : -steps) }
+            for skips in [false, true] {
+                // Which of these events are admitted one after the other, and which comes next.
+                func admitted(_ steps: Int...) -> (admitted: [Bool], order: ReadingOrder) {
+                    var order = ReadingOrder(from: event(0), direction, skips: skips)
+                    let admitted = steps.map { order.admits(event($0)) }
+                    return (admitted, order)
+                }
+                #expect(admitted(0, 1, 2).admitted == [true, true, true] && admitted(0, 1, 2).order.next == event(3))
+                #expect(admitted(0, 0).admitted == [true, false] && admitted(0, 0).order.next == event(1))
+                #expect(admitted(-1).admitted == [false] && admitted(-1).order.next == event(0))
+                #expect(admitted(1).admitted == [skips] && admitted(1).order.next == (skips ? event(2) : event(0)))
+                #expect(
+                    admitted().order.lacks(through: event(0)) == !skips && admitted().order.lacks(through: event(5)) == !skips)
+                #expect(!admitted(0).order.lacks(through: event(0)) && admitted(0).order.lacks(through: event(1)) == !skips)
+            }
+        }
+        var last = ReadingOrder(from: EventSequence(1), .backward, skips: false)
+        let isAdmitted = last.admits(EventSequence(1))
+        #expect(isAdmitted && !last.lacks(through: .zero), "there is no event before the first")
+    }
+
     @Test func `an event that is gone ends every reading over it`() async throws {
         let folder = try TemporaryFolder()
         let log = try await damaged(folder) { write, store throws(StorageError) in

@@ -137,6 +137,29 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test(arguments: [256, 257, 300]) func `a block of dropped events is removed also where nothing else of them is left`(
+        size: Int
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: manual)
+        try await appendNumbered(log, 800)
+        try seal(log, upTo: UInt64(2 * size), inBlocksOf: size)
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        #expect(try !DropWork.isNeeded(log.store), "nothing is dropped")
+        _ = try await log.first(of: .cut(cut))
+        try log.store.environment.write { write throws(StorageError) in
+            let key = SequenceKey(0)
+            for table in [log.store.arrivals, log.store.salts] { _ = try write.delete(table, key: key.span) }
+        }
+        // A block over the cut is intact, and has to be shortened.
+        #expect(try DropWork.isNeeded(log.store))
+        var write = try log.store.environment.beginWrite()
+        try DropWork(summariser: nil) { _ in }.move(into: &write, log.store)
+        try write.commit()
+        #expect(try !DropWork.isNeeded(log.store) && firstSealed(log) == 257)
+        await log.close()
+    }
+
     @Test func `a log whose beginning was removed without the ledger's key is found out`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

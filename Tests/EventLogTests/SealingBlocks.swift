@@ -149,4 +149,24 @@ extension RecordRun {
         }
         append(record.span.rawBytes)
     }
+    @Test func `blocks are made again from an earlier event, as after some that could not be stored`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await log.append((0..<6_000).map { NewEvent([UInt8]("event \($0)".utf8), encoding: .note, source: .log) })
+        let maker = try BlockMaker(stores: StoreBox(log.store), summariser: nil)
+        let first = try #require(try maker.next(from: 1, through: 6_000, isWhole: true)).0
+        #expect(first.first == 1 && first.last < 6_000)
+        let second = try #require(try maker.next(from: first.last + 1, through: 6_000, isWhole: true)).0
+        #expect(second.first == first.last + 1)
+        let again = try #require(try maker.next(from: 1, through: 6_000, isWhole: true))
+        #expect(again.0.first == 1 && again.0.bytes == first.bytes && again.checksums.count == first.count)
+        var next = first.last + 1
+        while let made = try maker.next(from: next, through: 6_000, isWhole: true) {
+            #expect(made.0.first == next)
+            next = made.0.last + 1
+        }
+        #expect(next == 6_001)
+        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: false) == nil, "too little")
+        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: true)?.0.count == 2)
+        await log.close()
+    }
 }

@@ -40,6 +40,66 @@ struct ValuesOfEvents {
         }
     }
 
+    @Test func `an erasure comes back from its bytes, and bytes that name events past the last number are none`() throws {
+        func range(_ first: UInt64, _ last: UInt64) -> ClosedRange<EventSequence> { EventSequence(first)...EventSequence(last) }
+        let most = UInt64.max - 1
+        let cases: [([ClosedRange<EventSequence>], UInt64)] = [
+            ([], 0), ([range(1, 1)], 1), ([range(1, 3), range(4, 4), range(7, 300)], 298), ([range(most, most)], 1),
+            ([range(5, most)], most - 4), ([range(2, 9), range(most - 1, most)], 10),
+        ]
+        for (ranges, count) in cases {
+            let erasure = Erasure(
+                ranges: ranges, reason: "asked é", request: "node", root: [1, 2], log: "abc", sequence: EventSequence(9))
+            let read = Erasure(payload: erasure.payload.span.rawBytes, log: "abc", sequence: EventSequence(9))
+            #expect(read == erasure && read?.count == count && read?.last == ranges.last?.upperBound ?? .zero)
+        }
+        func varint(_ number: UInt64) -> [UInt8] {
+            number < 128 ? [UInt8(number)] : [UInt8(number & 127) | 128] + varint(number >> 7)
+        }
+        func ranges(_ numbers: UInt64...) -> [ClosedRange<EventSequence>]? {
+            let packed = numbers.flatMap(varint)
+            let bytes = [10, UInt8(packed.count)] + packed
+            return Erasure(payload: bytes.span.rawBytes, log: "", sequence: .zero)?.ranges
+        }
+        // From 1 on: how many are skipped, and how many follow the first.
+        #expect(ranges(0, 0) == [range(1, 1)] && ranges(0, 2, 0, 0) == [range(1, 3), range(4, 4)])
+        #expect(ranges(6) == [range(7, 7)])
+        #expect(ranges(most - 1, 0) == [range(most, most)] && ranges(0, most - 1) == [range(1, most)])
+        #expect(ranges(most, 0) == nil && ranges(0, most) == nil && ranges(.max, 0) == nil && ranges(0, .max) == nil)
+        #expect(ranges(0, most - 1, 0, 0) == nil && ranges(0, most - 2, 0, 0) == [range(1, most - 1), range(most, most)])
+        var generator = SeededGenerator(seed: 15)
+        for _ in 0..<2_000 {
+            let bytes = generator.bytes(.random(in: 0...40, using: &generator))
+            let found = Erasure(payload: bytes.span.rawBytes, log: "", sequence: .zero)?.ranges ?? []
+            for (one, next) in zip(found, found.dropFirst()) { #expect(one.upperBound < next.lowerBound) }
+        }
+    }
+
+    @Test func `a retention comes back from its bytes with its baselines and its signature`() {
+        var retention = Retention(
+            first: EventSequence(257), count: 256, firstArrival: Timestamp(microseconds: -5),
+            lastArrival: Timestamp(microseconds: .max),
+            root: [1, 2, 3],
+            baselines: [
+                .init(view: "nodes", recipe: "abc", digest: [4, 5], rows: "6 rows"),
+                .init(view: "links", recipe: "def", digest: []),
+            ])
+        for signature in [[], [7], [UInt8](repeating: 9, count: 68)] as [[UInt8]] {
+            retention.signature = signature
+            let bytes = retention.payload
+            #expect(Retention(payload: bytes.span.rawBytes) == retention)
+            #expect(bytes.count == retention.payload.count)
+        }
+        // A version without signatures is not the same as one with an empty signature.
+        retention.signature = []
+        let unsigned = retention.payload
+        retention.signature = [1]
+        #expect(retention.payload == unsigned + [58, 1, 1])
+        retention.first = .zero
+        let none = retention.payload
+        #expect(Retention(payload: none.span.rawBytes) == nil)
+    }
+
     @Test func `a gap of its source is an event like any other, with the gap as its bytes`() {
         let gap = Gap(count: 7, first: Timestamp(seconds: 1), last: Timestamp(seconds: 2), reason: "full")
         let event = gap.event(of: SourceID(rawValue: 9))
