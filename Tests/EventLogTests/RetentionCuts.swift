@@ -160,6 +160,41 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test(arguments: [(256, 512, 257), (300, 600, 1), (512, 512, 1), (600, 600, 1), (256, 256, nil)] as [(Int, UInt64, UInt64?)])
+    func `a block whose header is damaged is removed if all its events are dropped, and else stays for verify`(
+        size: Int, last: UInt64, left: UInt64?
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: manual)
+        try await appendNumbered(log, 1_000)
+        try seal(log, upTo: last, inBlocksOf: size)
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        _ = try await log.first(of: .cut(cut))
+        try log.store.environment.write { write throws(StorageError) in
+            let (key, value) = (SequenceKey(1), [UInt8](repeating: 7, count: 100))
+            try write.put(log.store.sealed, key: key.span, value: value.span.rawBytes)
+        }
+        // More steps change nothing, and no more are asked for.
+        for _ in 0..<3 {
+            var write = try log.store.environment.beginWrite()
+            try DropWork(summariser: nil) { _ in }.move(into: &write, log.store)
+            try write.commit()
+            #expect(try firstSealed(log) == left)
+            #expect(try !DropWork.isNeeded(log.store))
+        }
+        await log.close()
+        let again = try EventLog.open(at: log.path, options: manual)
+        #expect(again.first == EventSequence(257) && again.head == EventSequence(1_001))
+        #expect(try again.event(EventSequence(700))?.payload == numberedPayload(700))
+        if left == 1 {
+            let error = #expect(throws: EventLogError.self) { try again.event(EventSequence(257)) }
+            #expect(error?.code == .corrupt)
+        } else {
+            #expect(try again.event(EventSequence(257))?.payload == numberedPayload(257))
+        }
+        await again.close()
+    }
+
     @Test func `a log whose beginning was removed without the ledger's key is found out`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

@@ -9,9 +9,10 @@ struct DropWork: PreparedWork {
     let whenEnded: @Sendable (StorageError?) -> Void
 
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        let cut = try store.extent(write).cut
+        let extent = try store.extent(write)
+        let cut = extent.cut
         guard cut > 0 else { return }
-        if let straddling = try removeBlocks(through: cut, of: &write, store) {
+        if let straddling = try removeBlocks(extent, of: &write, store) {
             try shorten(straddling, after: cut, of: &write, store)
         }
         for table in [store.arrivals, store.salts] { try removeTiles(below: cut / LogStore.tileSize, of: table, &write) }
@@ -21,22 +22,27 @@ struct DropWork: PreparedWork {
 
     /// - Returns: the first sequence of a block that contains the cut.
     private func removeBlocks(
-        through cut: UInt64, of write: inout WriteTransaction, _ store: LogStore
+        _ extent: LogExtent, of write: inout WriteTransaction, _ store: LogStore
     ) throws(StorageError) -> UInt64? {
+        let cut = extent.cut
         var cursor = try write.writeCursor(store.sealed)
         var isThere = try cursor.place.first()
         for _ in 0..<Self.mostBlocks {
             guard isThere, let first = SequenceKey.sequence(cursor.place.key), first <= cut else { return nil }
-            // The next row shows where a block with a damaged header ends.
             let isNextThere = try cursor.place.next()
-            let next = isNextThere ? SequenceKey.sequence(cursor.place.key) ?? 0 : 0
+            let next = isNextThere ? SequenceKey.sequence(cursor.place.key) ?? 0 : nil
             guard try isNextThere ? cursor.place.previous() : cursor.place.last() else { return nil }
-            let end = BlockHeader(cursor.place.value, first: first)?.last ?? max(next, 1) - 1
+            let end = BlockHeader(cursor.place.value, first: first)?.last ?? Self.end(before: next, extent)
             guard end <= cut else { return first }
             try cursor.delete()
             isThere = try cursor.place.first()
         }
         return nil
+    }
+
+    /// Where a block with a damaged header ends: before the first event of the next block, or where the blocks end.
+    private static func end(before next: UInt64?, _ extent: LogExtent) -> UInt64 {
+        next.map { max($0, 1) - 1 } ?? extent.lastSealed
     }
 
     /// Keeps only the events of a block after the cut. A damaged block stays as it is, so that `verify` still reports it.
@@ -78,7 +84,8 @@ struct DropWork: PreparedWork {
     /// Whether something is left to remove.
     static func isNeeded(_ store: LogStore) throws(StorageError) -> Bool {
         let read = try store.environment.beginRead()
-        let cut = try store.extent(read).cut
+        let extent = try store.extent(read)
+        let cut = extent.cut
         guard cut > 0 else { return false }
         for table in [store.arrivals, store.salts] {
             var cursor = try read.cursor(table)
@@ -86,7 +93,10 @@ struct DropWork: PreparedWork {
         }
         var cursor = try read.cursor(store.sealed)
         guard try cursor.first(), let first = SequenceKey.sequence(cursor.key), first <= cut else { return false }
-        guard let header = BlockHeader(cursor.value, first: first), header.last > cut else { return true }
-        return header.isIntact(cursor.value)
+        guard let header = BlockHeader(cursor.value, first: first) else {
+            let next = try cursor.next() ? SequenceKey.sequence(cursor.key) ?? 0 : nil
+            return end(before: next, extent) <= cut
+        }
+        return header.last <= cut || header.isIntact(cursor.value)
     }
 }
