@@ -2,9 +2,9 @@ internal import LMDB
 
 /// The end of the log as found when opening it.
 struct LogTail: Sendable {
-    var head: UInt64 = 0
+    var head: UInt64
     /// The last event that retention has dropped, 0 if nothing was dropped.
-    var cut: UInt64 = 0
+    var cut: UInt64
     /// The arrival times of the events after the last full tile.
     var openTile = ArrivalRange()
     /// The last event's arrival; nil for an empty log.
