@@ -1,4 +1,5 @@
 import LMDB
+import LogKit
 import TestKit
 import Testing
 
@@ -149,6 +150,19 @@ extension RecordRun {
         }
         append(record.span.rawBytes)
     }
+    @Test(.timeLimit(.minutes(20))) func `old events are sealed although nobody appends after them`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(
+            at: folder.path + "/ledger", options: EventLogOptions(sealing: SealingPolicy(hotEvents: 256)))
+        try await appendNumbered(log, 20_000)
+        // The last ones do not fill a block.
+        while try log.sealingStatistics().hotEvents > 256 + 3_000 { try await Task.sleep(for: .milliseconds(5)) }
+        let statistics = try log.sealingStatistics()
+        #expect(statistics.hotEvents >= 256 && statistics.sealedEvents + statistics.hotEvents == 20_000 && statistics.blocks > 4)
+        #expect(try log.events(in: EventSequence(1)...EventSequence(20_000)).map(\.payload) == (1...20_000).map(numberedPayload))
+        await log.close()
+    }
+
     @Test func `blocks are made again from an earlier event, as after some that could not be stored`() async throws {
         let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
         try await log.append((0..<6_000).map { NewEvent([UInt8]("event \($0)".utf8), encoding: .note, source: .log) })
