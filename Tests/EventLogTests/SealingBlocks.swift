@@ -1,5 +1,4 @@
 import LMDB
-import LogKit
 import TestKit
 import Testing
 
@@ -127,6 +126,28 @@ struct SealingBlocks {
         }
         return run
     }
+
+    @Test func `blocks are made again from an earlier event, as after some that could not be stored`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        var generator = SeededGenerator(seed: 96)
+        try await log.append((0..<6_000).map { _ in NewEvent(generator.bytes(60), encoding: .note, source: .log) })
+        let maker = try BlockMaker(stores: StoreBox(log.store), summariser: nil)
+        let first = try #require(try maker.next(from: 1, through: 6_000, isWhole: true)).0
+        #expect(first.first == 1 && first.last < 6_000)
+        let second = try #require(try maker.next(from: first.last + 1, through: 6_000, isWhole: true)).0
+        #expect(second.first == first.last + 1)
+        let again = try #require(try maker.next(from: 1, through: 6_000, isWhole: true))
+        #expect(again.0.first == 1 && again.0.bytes == first.bytes && again.checksums.count == first.count)
+        var next = first.last + 1
+        while let made = try maker.next(from: next, through: 6_000, isWhole: true) {
+            #expect(made.0.first == next)
+            next = made.0.last + 1
+        }
+        #expect(next == 6_001)
+        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: false) == nil, "too little")
+        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: true)?.0.count == 2)
+        await log.close()
+    }
 }
 
 extension BlockDecoder {
@@ -149,38 +170,5 @@ extension RecordRun {
             }
         }
         append(record.span.rawBytes)
-    }
-    @Test(.timeLimit(.minutes(20))) func `old events are sealed although nobody appends after them`() async throws {
-        let folder = try TemporaryFolder()
-        let log = try EventLog.create(
-            at: folder.path + "/ledger", options: EventLogOptions(sealing: SealingPolicy(hotEvents: 256)))
-        try await appendNumbered(log, 20_000)
-        // The last ones do not fill a block.
-        while try log.sealingStatistics().hotEvents > 256 + 3_000 { try await Task.sleep(for: .milliseconds(5)) }
-        let statistics = try log.sealingStatistics()
-        #expect(statistics.hotEvents >= 256 && statistics.sealedEvents + statistics.hotEvents == 20_000 && statistics.blocks > 4)
-        #expect(try log.events(in: EventSequence(1)...EventSequence(20_000)).map(\.payload) == (1...20_000).map(numberedPayload))
-        await log.close()
-    }
-
-    @Test func `blocks are made again from an earlier event, as after some that could not be stored`() async throws {
-        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
-        try await log.append((0..<6_000).map { NewEvent([UInt8]("event \($0)".utf8), encoding: .note, source: .log) })
-        let maker = try BlockMaker(stores: StoreBox(log.store), summariser: nil)
-        let first = try #require(try maker.next(from: 1, through: 6_000, isWhole: true)).0
-        #expect(first.first == 1 && first.last < 6_000)
-        let second = try #require(try maker.next(from: first.last + 1, through: 6_000, isWhole: true)).0
-        #expect(second.first == first.last + 1)
-        let again = try #require(try maker.next(from: 1, through: 6_000, isWhole: true))
-        #expect(again.0.first == 1 && again.0.bytes == first.bytes && again.checksums.count == first.count)
-        var next = first.last + 1
-        while let made = try maker.next(from: next, through: 6_000, isWhole: true) {
-            #expect(made.0.first == next)
-            next = made.0.last + 1
-        }
-        #expect(next == 6_001)
-        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: false) == nil, "too little")
-        #expect(try maker.next(from: 5_999, through: 6_000, isWhole: true)?.0.count == 2)
-        await log.close()
     }
 }
