@@ -230,32 +230,46 @@ struct ExportCommand: AsyncParsableCommand {
         let columns = isOfTexts ? try texts() ?? ledger.columns(ledger.shown(Row.self), table) : []
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
         let others = others + (try GenericCell.furtherColumns(Row.self, in: ledger, named: named))
-        let rows = try rows(columns + others, ledger, total: total)
-        if let format = tableFormat {
-            let all = table(try TableContext(ledger))
-            let columns = try names.map { try all.named($0) } ?? all
-            let output = try output()
-            guard !output.isTerminal else {
-                throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --output FILE")
-            }
-            let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
-            let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
-            let rowsOfPart = file.rowsOfPart
-            var part: [Row] = []
-            try body { row in
-                if rows.takes(row) {
-                    part.append(row)
-                    if part.count == rowsOfPart { file.write(&part) }
-                }
-                return rows.goesOn
-            }
-            file.write(&part)
-            try rows.end()
-            try file.finish()
-            return output.flush()
+        let asked = columns + others
+        if let tableFormat {
+            return try writeTable(tableFormat, table(try TableContext(ledger)), rows(asked, ledger, total: total), body)
         }
-        let shown = try names.map { try (columns + others).named(list: $0) } ?? columns
-        let writer = RowWriter(shown, format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
+        let shown = try names.map { try asked.named(list: $0) } ?? columns
+        let rows = try rows(asked.map(\.ofAnyRow), of: Row.self, ledger, total: total)
+        try writeTexts(shown.map(\.ofAnyRow), rows) { write in
+            try withoutActuallyEscaping(write) { write in try body { write(AnyRow($0)) } }
+        }
+    }
+
+    private func writeTable<Row>(
+        _ format: TableFormat, _ all: [TableColumn<Row>], _ rows: ExportedRows<Row>, _ body: ((Row) -> Bool) throws -> Void
+    ) throws {
+        let columns = try names.map { try all.named($0) } ?? all
+        let output = try output()
+        guard !output.isTerminal else {
+            throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --output FILE")
+        }
+        let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
+        let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
+        let rowsOfPart = file.rowsOfPart
+        var part: [Row] = []
+        try body { row in
+            if rows.takes(row) {
+                part.append(row)
+                if part.count == rowsOfPart { file.write(&part) }
+            }
+            return rows.goesOn
+        }
+        file.write(&part)
+        try rows.end()
+        try file.finish()
+        return output.flush()
+    }
+
+    private func writeTexts(
+        _ columns: [Column<AnyRow>], _ rows: ExportedRows<AnyRow>, _ body: ((AnyRow) -> Bool) throws -> Void
+    ) throws {
+        let writer = AnyRowWriter(columns, format: OutputFormat(rawValue: format.rawValue) ?? .jsonl, output: try output())
         if conditions.isEmpty { writer.printBehind() }
         defer { writer.flush() }  // also what comes before an error
         try body { row in
@@ -272,9 +286,12 @@ struct ExportCommand: AsyncParsableCommand {
         return conditions.isEmpty && !hasTimes && !(subject.isOfPlacesSomeLack && format == .geojson)
     }
 
-    func rows<Row>(_ columns: [Column<Row>], _ ledger: Ledger, total: UInt64? = nil) throws -> ExportedRows<Row> {
+    /// - Parameter type: the rows' own type, where they come as any rows.
+    func rows<Row>(
+        _ columns: [Column<Row>], of type: Any.Type = Row.self, _ ledger: Ledger, total: UInt64? = nil
+    ) throws -> ExportedRows<Row> {
         try ExportedRows(
-            conditions, columns, in: ledger, hasTimes: hasTimes, page: page, isPaged: isPagedByQuery,
+            conditions, columns, of: type, in: ledger, hasTimes: hasTimes, page: page, isPaged: isPagedByQuery,
             title: "exporting \(subject.name)", total: total)
     }
 

@@ -12,15 +12,16 @@ final class ExportedRows<Row> {
 
     /// - Parameters:
     ///   - columns: may be empty where there are no conditions and times.
+    ///   - type: the rows' own type, where they come as any rows.
     ///   - hasTimes: whether only rows of some times are wanted.
     ///   - isPaged: whether the rows that come are those of the page.
     ///   - total: how many rows come, where that is known.
     init(
-        _ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger, hasTimes: Bool, page: PageOptions,
-        isPaged: Bool, title: String, total: UInt64? = nil
+        _ conditions: [RowCondition], _ columns: [Column<Row>], of type: Any.Type, in ledger: Ledger, hasTimes: Bool,
+        page: PageOptions, isPaged: Bool, title: String, total: UInt64? = nil
     ) throws {
         isOfImport = hasTimes ? columns.time()?.isOfImport : nil
-        tests = try RowTests(conditions, columns, in: ledger)
+        tests = try RowTests(conditions, columns, of: type, in: ledger)
         self.page = RowPage(isPaged ? nil : page, limit: page.limit, countsMore: false)
         bar = ProgressBar(title)
         self.total = total

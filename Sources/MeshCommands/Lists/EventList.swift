@@ -61,13 +61,13 @@ struct EventList: LiveList {
         }
     }
 
-    private func leftOut(_ request: ListRequest, isSeen: Bool, _ tests: RowTests<EventRow>) throws -> LeftOutRows? {
+    private func leftOut(_ request: ListRequest, isSeen: Bool, _ isChosen: (EventRow) -> Bool) throws -> LeftOutRows? {
         guard by == .heard else { return nil }
         let ledger = request.ledger
         let query = EventOrder(by: .arrival, since: request.query.since, try selection.selection(in: ledger))
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
         return try LeftOutRows.counted("event", isSeen: isSeen) { take in
-            try EventReading(ledger).visit(query) { take($0.isTimeOfImport && isChosen($0, number) && tests.hold($0)) }
+            try EventReading(ledger).visit(query) { take($0.isTimeOfImport && self.isChosen($0, number) && isChosen($0)) }
         }
     }
 

@@ -75,18 +75,20 @@ struct ListRequest {
     var isTable: Bool { options.output.format == .table }
 
     /// Prints the rows that a finder visits: those that the options choose, in their order, of their page; or counts them.
-    /// - Parameter leftOut: what is in no window; nil to count the rows.
+    /// - Parameter leftOut: what is in no window, of the rows that the options choose; nil to count the rows.
     func write<Row>(
-        _ columns: [Column<Row>], emptyNote: String, leftOut: ((RowTests<Row>) throws -> LeftOutRows?)? = nil,
+        _ columns: [Column<Row>], emptyNote: String, leftOut: (((Row) -> Bool) throws -> LeftOutRows?)? = nil,
         _ visit: (RowQuery, (Row) -> Void) throws -> Void
     ) throws {
         let isOfImport = columns.time()?.isOfImport
         try writeWhileWanted(
             columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, without: isOfImport, visit) },
-            leftOut: { tests in
-                if let leftOut { return try leftOut(tests) }
+            leftOut: { isChosen in
+                if let leftOut { return try leftOut(isChosen) }
                 guard let isOfImport else { return nil }
-                return try LeftOutRows.counted(query, visit) { isOfImport($0) && tests.hold($0) }
+                return try withoutActuallyEscaping(isChosen) { isChosen in
+                    try LeftOutRows.counted(query, visit) { isOfImport($0) && isChosen($0) }
+                }
             }
         ) { query, body in
             try withoutActuallyEscaping(body) { body in try query.visitKnown(isOfImport, visit) { _ = body($0) } }
@@ -112,14 +114,30 @@ struct ListRequest {
     ///   - time: the column that has the time of a row, by which counts take hours and days; nil to find it by its name.
     ///   - total: how many rows there are on all pages, where that is known at once; else nil.
     ///   - counted: rows that stand for many, by the names of the columns that are asked for, where these are known without reading each row; else nil.
-    ///   - leftOut: what is in no window of times, of the rows that pass the tests.
+    ///   - leftOut: what is in no window of times, of the rows that the options choose.
     func writeWhileWanted<Row>(
         _ columns: [Column<Row>], emptyNote: String, time: String? = nil,
         counted: (Set<String>) throws -> [(row: Row, count: UInt64)]? = { _ in nil },
-        total: () throws -> UInt64? = { nil }, leftOut: (RowTests<Row>) throws -> LeftOutRows? = { _ in nil },
+        total: () throws -> UInt64? = { nil }, leftOut: ((Row) -> Bool) throws -> LeftOutRows? = { _ in nil },
         _ visit: (RowQuery, (Row) -> Bool) throws -> Void
     ) throws {
-        let tests = try RowTests(options.conditions, columns, in: ledger)
+        try writeAny(
+            columns.map(\.ofAnyRow), of: Row.self, emptyNote, time: time,
+            counted: { try counted($0)?.map { (AnyRow($0.row), $0.count) } }, total: total,
+            leftOut: { tests in try leftOut { tests.hold(AnyRow($0)) } }
+        ) { query, body in
+            try withoutActuallyEscaping(body) { body in try visit(query) { body(AnyRow($0)) } }
+        }
+    }
+
+    /// - Parameter type: the rows' own type.
+    private func writeAny(
+        _ columns: [Column<AnyRow>], of type: Any.Type, _ emptyNote: String, time: String?,
+        counted: (Set<String>) throws -> [(row: AnyRow, count: UInt64)]?,
+        total: () throws -> UInt64?, leftOut: (RowTests<AnyRow>) throws -> LeftOutRows?,
+        _ visit: (RowQuery, (AnyRow) -> Bool) throws -> Void
+    ) throws {
+        let tests = try RowTests(options.conditions, columns, of: type, in: ledger)
         // Also before an error that nothing was found.
         var isEmpty = true
         defer {
@@ -130,7 +148,7 @@ struct ListRequest {
         guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, &isEmpty, visit) }
         let groups = try RowGroups(options.groups, columns, time: time, zone: options.output.zone)
         let chart = try GroupChart(options.groups, options.output)
-        let shown = groups.columns
+        let shown = groups.columns.map(\.ofAnyRow)
         _ = try (self.shown(shown), options.sort.map { try shown.named($0) })  // refused before rows are read
         if let rows = try counted(groups.names.union(tests.columns)) {
             for (row, count) in rows where tests.hold(row) { groups.add(row, count: count) }
@@ -154,7 +172,7 @@ struct ListRequest {
         }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted
         try put(shown, emptyNote, RowTests([], shown, in: ledger), { UInt64(sorted.count) }, &isEmpty) { _, body in
-            _ = sorted.allSatisfy(body)
+            _ = sorted.allSatisfy { body(AnyRow($0)) }
         }
     }
 
@@ -163,23 +181,23 @@ struct ListRequest {
         (try RowTests(options.conditions, columns, in: ledger), try shown(columns))
     }
 
-    private func put<Row>(
-        _ columns: [Column<Row>], _ emptyNote: String, _ tests: RowTests<Row>, _ total: () throws -> UInt64?,
-        _ isEmpty: inout Bool, _ visit: (RowQuery, (Row) -> Bool) throws -> Void
+    private func put(
+        _ columns: [Column<AnyRow>], _ emptyNote: String, _ tests: RowTests<AnyRow>, _ total: () throws -> UInt64?,
+        _ isEmpty: inout Bool, _ visit: (RowQuery, (AnyRow) -> Bool) throws -> Void
     ) throws {
-        let writer = try options.output.writer(shown(columns), keepsOrder: options.columns != nil)
+        let writer = try options.output.anyWriter(shown(columns), keepsOrder: options.columns != nil)
         let sort = try options.sort.map { try columns.named($0) }
         if sort == nil, options.conditions.isEmpty { writer.printBehind() }
         defer { writer.flush() }  // also what comes before an error
         let tellsMore = isTable && options.page.limit != nil && writer.isOnTerminal
         var page = RowPage(options.choosesRows ? options.page : nil, limit: options.page.limit, countsMore: tellsMore)
         guard page.left > 0, options.page.limit != 0 else { return writer.finish(emptyNote: "--limit 0 shows no rows") }
-        func take(_ row: Row) -> Bool {
+        func take(_ row: AnyRow) -> Bool {
             if page.takes() { writer.write(row) }
             return page.goesOn
         }
         let (most, isEndless) = page.left.addingReportingOverflow(page.skips)
-        var found: [(value: CellValue, row: Row)] = []
+        var found: [(value: CellValue, row: AnyRow)] = []
         var (wanted, seen): (UInt64, UInt64) = (0, 0)
         let bar = ProgressBar("reading")
         writer.replaces(bar)

@@ -65,10 +65,12 @@ struct PacketList: LiveList {
             return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
         } total: {
             isOfAll ? try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20)) : nil
-        } leftOut: { tests in
+        } leftOut: { isChosen in
             guard by == .heard else { return nil }
-            return try request.leftOutPackets(selection.selection(in: request.ledger), isSeen: hasLeftOut) {
-                tests.hold(LivePacket(packet: $0))
+            return try withoutActuallyEscaping(isChosen) { isChosen in
+                try request.leftOutPackets(selection.selection(in: request.ledger), isSeen: hasLeftOut) {
+                    isChosen(LivePacket(packet: $0))
+                }
             }
         } _: { query, body in
             try find(query, in: request.ledger, leftOut: { hasLeftOut = true }, body)

@@ -11,14 +11,15 @@ final class RowTests<Row> {
     private var tests: [(column: Column<Row>, condition: RowCondition, value: String)] = []
     private(set) var fault: CommandError?
 
-    init(_ conditions: [RowCondition], _ columns: [Column<Row>], in ledger: Ledger) throws {
+    /// - Parameter type: the rows' own type, where they come as any rows.
+    init(_ conditions: [RowCondition], _ columns: [Column<Row>], of type: Any.Type = Row.self, in ledger: Ledger) throws {
         tests = try conditions.map { condition in
             let column = try columns.named(condition.column)
             guard !condition.text.isEmpty || condition.canBeEmpty else {
                 throw CommandError(
                     .usage, "\(column.name)\(condition.sign) lacks a value, as in \(column.name)\(condition.sign)20")
             }
-            return (column, condition, try Self.value(condition, column, ledger))
+            return (column, condition, try Self.value(condition, column, of: type, ledger))
         }
         self.columns = tests.map(\.column.name)
     }
@@ -35,17 +36,19 @@ final class RowTests<Row> {
     }
 
     /// The value as the column prints it.
-    private static func value(_ condition: RowCondition, _ column: Column<Row>, _ ledger: Ledger) throws -> String {
+    private static func value(
+        _ condition: RowCondition, _ column: Column<Row>, of type: Any.Type, _ ledger: Ledger
+    ) throws -> String {
         if column.isAge { return try condition.seconds(of: column.name) }
         if condition.isAboutNames {
             if let names = column.names { return try names.name(for: condition.text, of: column.name) }
-            if column.name == "channel", hasLabels { return try ledger.channel(named: condition.text) ?? condition.text }
+            if column.name == "channel", hasLabels(type) { return try ledger.channel(named: condition.text) ?? condition.text }
         }
-        return try condition.printedValue(Self.kind(of: column), in: ledger)
+        return try condition.printedValue(kind(of: column.name, in: type), in: ledger)
     }
 
     /// Whether its channels are those of the lists; a row of a custom view has what it likes.
-    private static var hasLabels: Bool { Row.self is any ShownRow.Type || !(Row.self is any QueryRow.Type) }
+    private static func hasLabels(_ type: Any.Type) -> Bool { type is any ShownRow.Type || !(type is any QueryRow.Type) }
 
     func hold(_ row: Row) -> Bool {
         fault == nil && tests.allSatisfy { holds($0.column, $0.condition, $0.value, row) }
@@ -84,15 +87,14 @@ final class RowTests<Row> {
     }
 
     /// What the values of a column mean, as the row declares it, or as the name of a computed one says.
-    private static func kind(of column: Column<Row>) -> ColumnKind {
+    private static func kind(of name: String, in type: Any.Type) -> ColumnKind {
         func declared<Declared: QueryRow>(_ row: Declared.Type) -> ColumnKind? {
-            row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(column.name) }?.kind
+            row.columns.first { GenericCell.plain($0.name) == GenericCell.plain(name) }?.kind
         }
-        let row = Row.self is ReportedNode.Type ? NodeRow.self : Row.self as? any QueryRow.Type
+        let row = type is ReportedNode.Type ? NodeRow.self : type as? any QueryRow.Type
         if let row, let kind = declared(row) { return kind }
-        if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(column.name) { return .node }
-        let isTime =
-            ["time", "arrival"].contains(column.name) || ["_time", "_heard", "_at"].contains { column.name.hasSuffix($0) }
+        if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(name) { return .node }
+        let isTime = ["time", "arrival"].contains(name) || ["_time", "_heard", "_at"].contains { name.hasSuffix($0) }
         return isTime ? .time : .plain
     }
 }

@@ -34,8 +34,12 @@ struct OutputOptions: ParsableArguments {
     ///   - keepsOrder: whether a table keeps the columns in this order; otherwise texts come last.
     ///   - isLive: whether rows are printed as they arrive.
     func writer<Row>(_ columns: [Column<Row>], keepsOrder: Bool = false, isLive: Bool = false) throws -> RowWriter<Row> {
+        RowWriter(try anyWriter(columns.map(\.ofAnyRow), keepsOrder: keepsOrder, isLive: isLive))
+    }
+
+    func anyWriter(_ columns: [Column<AnyRow>], keepsOrder: Bool = false, isLive: Bool = false) throws -> AnyRowWriter {
         let target = try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager && !isLive)
-        return RowWriter(
+        return AnyRowWriter(
             columns, format: format, output: target, style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
     }
 }

@@ -83,13 +83,19 @@ struct Column<Row> {
 
     /// The same column for a value that contains such a row.
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
-        var column = Column<Whole>(
+        with(
+            value: { [value] in value(row($0)) }, shown: shown.map { shown in { shown(row($0)) } },
+            isOfImport: isOfImport.map { isOfImport in { isOfImport(row($0)) } })
+    }
+
+    /// The same column of other rows.
+    func with<Other>(
+        value: @escaping (Other) -> CellValue, shown: ((Other) -> String?)?, isOfImport: ((Other) -> Bool)?
+    ) -> Column<Other> {
+        var column = Column<Other>(
             name, heading: title, isDetail: isDetail, canCut: canCut, isText: isText, isMinor: isMinor, isMain: isMain,
-            shown: shown.map { shown in { shown(row($0)) } }
-        ) { value(row($0)) }
-        column.heading = heading
-        column.isOfImport = isOfImport.map { isOfImport in { isOfImport(row($0)) } }
-        column.names = names
+            shown: shown, value: value)
+        (column.heading, column.isOfImport, column.names) = (heading, isOfImport, names)
         (column.isSummary, column.isAge, column.isOnRequest) = (isSummary, isAge, isOnRequest)
         return column
     }
