@@ -58,6 +58,66 @@ struct OddLakes {
         }
     }
 
+    /// What somebody else does to a table's Delta log, of which readers then make something else, or nothing.
+    enum LogDamage: CaseIterable {
+        case day, schema, readerVersion, rows, size, noCheckpoint, cutCheckpoint, noHint
+
+        func isOf(_ name: String) -> Bool {
+            switch self {
+            case .day, .schema, .readerVersion, .rows, .size: name == "00000000000000000000.json"
+            case .noCheckpoint, .cutCheckpoint: name.hasSuffix(".checkpoint.parquet")
+            case .noHint: name == "_last_checkpoint"
+            }
+        }
+
+        func changed(_ bytes: Data) -> Data? {
+            func replaced(_ old: String, _ new: String) -> Data {
+                Data(String(decoding: bytes, as: UTF8.self).replacing(old, with: new).utf8)
+            }
+            return switch self {
+            case .day: replaced("\"day\":\"20", "\"day\":\"19")
+            case .schema: replaced("\\\"text\\\"", "\\\"test\\\"")
+            case .readerVersion: replaced("\"minReaderVersion\":1", "\"minReaderVersion\":9")
+            case .rows: replaced("numRecords\\\":1", "numRecords\\\":7")
+            case .size: replaced("\"size\":", "\"size\":1")
+            case .noCheckpoint, .noHint: nil
+            case .cutCheckpoint: bytes.prefix(bytes.count / 2)
+            }
+        }
+    }
+
+    @Test(arguments: LogDamage.allCases)
+    func `a Delta log that others changed is named, and the next run makes a new one`(_ damage: LogDamage) throws {
+        // From the tenth version on, readers begin with a checkpoint.
+        let needsCheckpoint = [.noCheckpoint, .cutCheckpoint, .noHint].contains(damage)
+        for index in 0..<(needsCheckpoint ? 10 : 0) {
+            try tool.run(
+                "import", tool.write([Line.text("\(index)", from: 7, time: 1_760_000_010 + index)], to: "\(index).jsonl"))
+            #expect(try run("write").status == 0)
+        }
+        if !needsCheckpoint { #expect(try tool.run("lake", "verify", lake).status == 0) }
+        let folder = lake + "/messages/_delta_log"
+        let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first(where: damage.isOf))
+        let before = try #require(FileManager.default.contents(atPath: folder + "/" + name))
+        if let after = damage.changed(before) {
+            #expect(after != before, "the damage fits")
+            try after.write(to: URL(fileURLWithPath: folder + "/" + name))
+        } else {
+            try FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+        let found = try run("verify")
+        #expect(found.status == 1 && found.output.contains("messages/_delta_log/\(name) "), "\(found)")
+        #expect(found.output.contains("run `meshledger lake write`, which makes a new log"), "\(found)")
+        let mended = try run("write")
+        #expect(mended.status == 0 && mended.output.contains("messages: its Delta log was changed by others"), "\(mended)")
+        let again = try run("verify")
+        #expect(again.status == 0, "\(again)")
+        #expect(try run("write").output.contains("Delta log") == false)
+        guard LakePython.path != nil else { return }
+        let rows = try tool.run("messages", "--format", "jsonl").output.split(separator: "\n").count
+        #expect(try LakePython.run("rows.py", [lake + "/messages", "\(rows)"]).contains("\(rows) rows are read"))
+    }
+
     @Test func `verify reports a FIFO in the place of a file with rows`() throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: lake)
         let name = try #require(names.first { $0.hasPrefix("messages/day=") && $0.hasSuffix(".parquet") })

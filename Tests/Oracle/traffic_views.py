@@ -121,7 +121,7 @@ class Nodes:
 
     def out(self):
         for number, row in self.rows.items():
-            known = row["long_name"] or row["short_name"] or row["hardware_model"] or row["public_key"]
+            known = row["long_name"] or row["short_name"] or row["hardware_model"]
             (snr, rssi), (role, is_licensed) = row["signal"], row["role"]
             shown = {name: value for name, value in row.items() if name not in ("times", "signal", "role")}
             yield {"number": number, "state": "introduced" if known else "heard", "is_archived": row["archived_at"] != 0, "snr": snr, "rssi": rssi,

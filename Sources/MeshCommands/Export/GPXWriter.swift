@@ -26,7 +26,9 @@ final class GPXWriter {
         let altitude = row.altitude.map { "<ele>\($0)</ele>" } ?? ""
         let satellites = row.satellites > 0 ? "<sat>\(row.satellites)</sat>" : ""
         let time = "<time>\(TimeText.iso(Int64(row.time)))</time>"
-        let place = "lat=\"\(Self.degrees(row.latitudeE7))\" lon=\"\(Self.degrees(row.longitudeE7))\""
+        // GPX 1.1 calls the 180th meridian -180.
+        let longitude = row.longitudeE7 == 1_800_000_000 ? -1_800_000_000 : row.longitudeE7
+        let place = "lat=\"\(Self.degrees(row.latitudeE7))\" lon=\"\(Self.degrees(longitude))\""
         let dilutions = [("hdop", row.hdop), ("vdop", row.vdop), ("pdop", row.pdop)].map { name, hundredths in
             Position.dilution(hundredths: hundredths).map { "<\(name)>\($0)</\(name)>" } ?? ""
         }

@@ -38,7 +38,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
             valueName: "bits"))
     var precision: PrecisionArgument?
     @Option(
-        help: ArgumentHelp("Only this table; may be given several times.", valueName: "name"),
+        help: ArgumentHelp(
+            "Only this table, in this run; may be given several times. A run that names none writes all.", valueName: "name"),
         completion: NameCompletion.lakeTables
     )
     var table: [String] = []
@@ -82,7 +83,8 @@ struct LakeWriteCommand: AsyncParsableCommand {
             let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
             let report = try Lake(folder).update(from: ledger, recipes: recipes, options) { Task.isCancelled }
             let output = StandardOutput()
-            if follow, report.changes.isEmpty, report.removedFiles == 0 { return }
+            if follow, report.changes.isEmpty, report.removedFiles == 0, report.restored.isEmpty { return }
+            for table in report.restored { output.line("\(table): its Delta log was changed by others, and is made again") }
             for change in report.changes {
                 let days = change.written + change.removed
                 let listed = days.count > 5 ? "\(days.count) days" : days.isEmpty ? "no day" : days.joined(separator: " ")

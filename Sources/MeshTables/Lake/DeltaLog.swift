@@ -74,7 +74,9 @@ struct DeltaLog {
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             let line = Array(line)
             guard let action = try? unsafe JSONValue(parsing: line.span.bytes) else {  // named as a whole
-                throw TableError(.damaged, "\(path) is damaged: a line is not JSON")
+                throw TableError(
+                    .damaged,
+                    "\(path) is damaged: a line is not JSON; put the right file back, or write a new lake in another folder")
             }
             take(action)
         }
@@ -133,6 +135,24 @@ struct DeltaLog {
 
     private static func lines(_ actions: [JSONValue]) -> [UInt8] {
         Array((actions.map(\.description).joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// The hash of each file of the log that readers of the current version, or we, start from.
+    func hashes() throws -> [String: String] {
+        let (commits, last) = (max(checkpoint, 0)...max(version, 0), Self.path(checkpoint, "checkpoint.parquet", folder))
+        var paths = commits.map { Self.path($0, "json", folder) }
+        if checkpoint >= 0 { paths += [last, folder + "/_last_checkpoint", statePath] }
+        var hashes: [String: String] = [:]
+        for path in paths { hashes[String(path.dropFirst(folder.count + 1))] = try PartFile.sha256(of: path) }
+        return hashes
+    }
+
+    /// Makes a version of the whole table, from which readers start, where a part of the log was changed or removed by others.
+    mutating func restore(_ name: String, schema: String, _ files: [File]) throws {
+        live = Dictionary(files.map { ($0.path, $0) }) { $1 }
+        self.schema = ""
+        try commit(name, schema: schema, adding: [], removing: [])
+        if checkpoint < version { try writeCheckpoint(name, Int64(Date.now.timeIntervalSince1970 * 1000)) }
     }
 
     // MARK: Checkpoints

@@ -40,10 +40,16 @@ extension Lake {
         if try differs(manifest.root, ledger, manifest.head, &found) {
             found.problems.append("the tree's root at event \(manifest.head) is not the ledger's: the history was changed")
         }
+        if try ledger.log.lastErasure()?.rawValue ?? 0 > manifest.erasure {
+            found.problems.append(
+                "events were erased since the last run: run `meshledger lake write`, which erases them here, too")
+        }
         for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
             if interrupted.contains(name) {
                 found.problems.append(
                     "\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
+            } else {
+                try verifyLog(table, "\(folder)/\(name)", &found)
             }
             for file in table.files {
                 found.files += 1
@@ -71,7 +77,7 @@ extension Lake {
         guard let manifest = try LakeManifest.load(manifestPath), !manifest.tables.isEmpty else {
             throw TableError(
                 .missing,
-                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again"
+                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again, and if that refuses the folder, put the file back, or name another folder"
             )
         }
         let differing = try manifest.tables.filter { name, table in
@@ -79,6 +85,16 @@ extension Lake {
             return log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path))
         }
         return (manifest, Set(differing.keys))
+    }
+
+    private func verifyLog(_ table: LakeManifest.Table, _ path: String, _ found: inout LakeVerification) throws {
+        for (name, hash) in table.log.sorted(by: { $0.key < $1.key }) {
+            let path = "\(path)/_delta_log/\(name)"
+            let read = try PartFile.sha256(of: path)
+            guard read != hash else { continue }
+            let what = read == nil ? "is missing" : "was changed: its SHA-256 is not that of the manifest"
+            found.problems.append("\(path) \(what); run `meshledger lake write`, which makes a new log")
+        }
     }
 
     private func verify(

@@ -33,6 +33,8 @@ public struct Lake {
         public var precision: PlacePrecision?
         /// Tables whose rows changed while they were read: the next run brings them up to date.
         public var moving: [String] = []
+        /// Tables whose Delta log others had changed, and which have a new one.
+        public var restored: [String] = []
         /// The number of rows written, over all tables.
         public var writtenRows: Int { changes.reduce(0) { $0 + $1.rows } }
     }

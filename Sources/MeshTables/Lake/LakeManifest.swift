@@ -27,6 +27,8 @@ struct LakeManifest: Equatable {
         var root: String
         var recipe: String
         var files: [File]
+        /// The hashes of the files of its Delta log, by name; empty in a lake of an earlier version that has not written the table since.
+        var log: [String: String] = [:]
 
         var isWhole: Bool { !state.isEmpty }
     }
@@ -72,7 +74,8 @@ struct LakeManifest: Equatable {
             }
             tables[member.name] = Table(
                 version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
-                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files)
+                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files,
+                log: Dictionary((table["log"]?.members ?? []).map { ($0.name, $0.value.string ?? "") }) { $1 })
         }
     }
 
@@ -120,6 +123,7 @@ struct LakeManifest: Equatable {
             .init("version", .integer(table.version)), .init("state", .string(table.state)), .init("head", .integer(table.head)),
             .init("root", .string(table.root)), .init("recipe", .string(table.recipe)),
             .init("files", .array(table.files.sorted { $0.path < $1.path }.map(json))),
+            .init("log", .object(table.log.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
         ])
     }
 

@@ -33,6 +33,7 @@ struct LakeRun: LakeVisitor {
             report.changes.append(change)
             manifest.tables[name]?.version = log.version
             manifest.tables[name]?.files = []
+            manifest.tables[name]?.log = try log.hashes()
         }
     }
 
@@ -59,6 +60,14 @@ struct LakeRun: LakeVisitor {
         let place = try place(table.view)
         let state = "\(place.head) \(kind)"
         let known = manifest.tables[table.name]
+        if let known, known.version == log.version {
+            let hashes = try log.hashes()
+            if known.log.isEmpty { manifest.tables[table.name]?.log = hashes }
+            if !known.log.isEmpty, known.log != hashes {
+                try log.restore(table.name, schema: schema, known.files.map(DeltaLog.File.init))
+                report.restored.append(table.name)
+            }
+        }
         // Files that somebody else has removed or cut.
         let lost = Set(log.live.values.filter { LakeFolder.size(of: "\(path)/\($0.path)") != $0.size }.map(\.path))
         if let known, known.state == state, known.version == log.version, log.schema == schema, lost.isEmpty, !table.isOfNow {
@@ -107,10 +116,7 @@ struct LakeRun: LakeVisitor {
             change.isNew = log.version < 0
             change.written = new.map { String($0.path.prefix { $0 != "/" }) }
             change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).subtracting(change.written).sorted()
-            let added = new.map { file in
-                DeltaLog.File(path: file.path, day: LakeDay(ofPath: file.path).json, size: file.size, rows: file.rows)
-            }
-            try log.commit(table.name, schema: schema, adding: added, removing: gone)
+            try log.commit(table.name, schema: schema, adding: new.map(DeltaLog.File.init), removing: gone)
             report.changes.append(change)
         }
         // Where the writer has committed to the view meanwhile, some rows, or their names, may be older than others: the next run compares all.
@@ -118,7 +124,7 @@ struct LakeRun: LakeVisitor {
         if !isWhole { report.moving.append(table.name) }
         manifest.tables[table.name] = LakeManifest.Table(
             version: log.version, state: isWhole ? state : "", head: place.head, root: place.root, recipe: recipe,
-            files: files.values.filter { log.live[$0.path] != nil && !gone.contains($0.path) } + new)
+            files: files.values.filter { log.live[$0.path] != nil && !gone.contains($0.path) } + new, log: try log.hashes())
     }
 
     /// Of each day's rows.
@@ -142,6 +148,12 @@ struct LakeRun: LakeVisitor {
         if let failure { throw failure }
         try builder.finish()
         return digests
+    }
+}
+
+extension DeltaLog.File {
+    init(_ file: LakeManifest.File) {
+        self.init(path: file.path, day: LakeDay(ofPath: file.path).json, size: file.size, rows: file.rows)
     }
 }
 
