@@ -2,6 +2,7 @@ import EventLog
 import MeshLedger
 import MeshTables
 import Meshtastic
+import Projections
 import ProtobufWire
 
 /// A node, with its last report about its power, its channel and its place.
@@ -12,6 +13,8 @@ struct ReportedNode {
     /// The newest value of each metric, which need not be in the node's newest telemetry.
     private let metrics: [String: CellValue]
 
+    /// Of fewer nodes, all is looked up before another thread would have begun.
+    private static let leastForOtherCore = 64
     private static let newest = ["battery_level", "voltage", "channel_utilization"]
 
     /// A page of nodes with their last reports, which takes two lookups for each. Nodes with an unknown time of reception come last.
@@ -21,9 +24,13 @@ struct ReportedNode {
         let ordered = nodes.filter { !$0.isTimeOfImport } + nodes.filter(\.isTimeOfImport)
         let shown = ordered.dropFirst(max(0, page.offset)).prefix(max(0, page.limit))
         let numbers = shown.map(\.number)
+        var beside = WorkAhead<[PositionRow], any Error>()
+        if numbers.count > leastForOtherCore { beside.append { Result { try ledger.latestPositions(of: numbers) } } }
+        defer { beside.drop() }
         let devices = Dictionary(
             uniqueKeysWithValues: try ledger.latestTelemetry(of: numbers, kind: .device).map { ($0.node, $0) })
-        let positions = Dictionary(uniqueKeysWithValues: try ledger.latestPositions(of: numbers).map { ($0.node, $0) })
+        let places = try beside.count > 0 ? beside.removeFirst().get() : ledger.latestPositions(of: numbers)
+        let positions = Dictionary(uniqueKeysWithValues: places.map { ($0.node, $0) })
         return try shown.map { node in
             ReportedNode(
                 node: node, device: devices[node.number], position: positions[node.number],
