@@ -23,8 +23,8 @@ HARDWARE = names(messages.User.DESCRIPTOR.fields_by_name["hw_model"]) | dict(enu
 ROLES, ERRORS = names(messages.User.DESCRIPTOR.fields_by_name["role"]), names(messages.Routing.DESCRIPTOR.fields_by_name["error_reason"])
 REGIONS = names(LORA["region"]) | NEWER_REGIONS
 PRESETS = names(LORA["modem_preset"]) | {14: "TINY_FAST", 15: "TINY_SLOW", 16: "MEDIUM_TURBO"}
-# The second is newer than the package.
-PORTS = {number: name for name, number in portnums_pb2.PortNum.items()} | {79: "LORA_OTA_APP"}
+# The last three are newer than the package.
+PORTS = {number: name for name, number in portnums_pb2.PortNum.items()} | {37: "MESH_BEACON_APP", 38: "PAGING_APP", 79: "LORA_OTA_APP"}
 METRICS = messages.Telemetry.DESCRIPTOR.fields_by_number
 
 
