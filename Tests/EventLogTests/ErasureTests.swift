@@ -212,7 +212,7 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         let path = folder.path + "/ledger"
         let log = try await logOfSecrets(path, 9_000, sealed: 3_000)
         try await log.completeErasures()
-        #expect(log.head == EventSequence(9_000), "there is none")
+        #expect(log.head == EventSequence(9_000), "without an erasure, nothing is appended")
         // The first one is erased already.
         try await log.erase(sequences(numbers[0]), reason: "before")
         let ranges = numbers.map { EventSequence(UInt64($0))...EventSequence(UInt64($0)) }

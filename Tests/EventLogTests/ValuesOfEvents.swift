@@ -40,7 +40,7 @@ struct ValuesOfEvents {
         }
     }
 
-    @Test func `an erasure comes back from its bytes, and bytes that name events past the last number are none`() throws {
+    @Test func `an erasure is read from its bytes, and bytes that name events past the last number are refused`() throws {
         func range(_ first: UInt64, _ last: UInt64) -> ClosedRange<EventSequence> { EventSequence(first)...EventSequence(last) }
         let most = UInt64.max - 1
         let cases: [([ClosedRange<EventSequence>], UInt64)] = [

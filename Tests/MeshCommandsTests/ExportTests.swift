@@ -42,6 +42,16 @@ struct ExportTests {
         #expect(gpx.contains("lat=\"50.1234567\" lon=\"-1.2345678\""))
     }
 
+    @Test func `GPX has the 180th meridian at -180, as its schema asks`() throws {
+        let tool = try Tool(
+            holding: [1_800_000_000, -1_800_000_000, 1_799_999_999].enumerated().map { index, longitude in
+                Line.position(0x11, latitudeE7: 10_000_000, longitudeE7: longitude, time: 1_760_000_400 + index)
+            })
+        let gpx = try tool.run("export", "positions", "--oldest-first", "--format", "gpx").output
+        let longitudes = gpx.components(separatedBy: "lon=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+        #expect(longitudes == ["-180.0", "-180.0", "179.9999999"])
+    }
+
     @Test func `D15: places are exported no more exact than was asked for, and without height`() throws {
         let tool = try Tool(holding: Self.lines)
         // The middle of a square of 2^18 ten-millionths of a degree, and of one of 2^17.

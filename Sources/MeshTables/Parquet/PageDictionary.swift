@@ -49,6 +49,8 @@ struct NumberDictionary {
 /// The distinct texts of a column chunk, in the order in which they first occurred.
 struct TextDictionary {
     private(set) var texts = ColumnDictionary()
+    /// Nobody can choose texts that take each other's slots.
+    private static let seed = UInt64.random(in: 0 ... .max)
     /// The hash of each text.
     private var hashes: [UInt64] = []
     private var slots: [Int32] = []
@@ -60,7 +62,7 @@ struct TextDictionary {
 
     mutating func index(of text: ArraySlice<UInt8>) -> Int32 {
         if (texts.count + 1) * 2 > slots.count { grow() }
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = Self.seed
         for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         var slot = place(hash)
         while slots[slot] >= 0 {

@@ -1,0 +1,220 @@
+import Foundation
+import MeshLedger
+
+/// Writes the rows of some days of a table, one file for each day.
+struct LakeTableWriter<Row> {
+    struct Limits {
+        /// The most memory that rows of all days may take, and that their pages and dictionaries may.
+        var mostBytes = 48 << 20
+        /// After how many rows that is looked at.
+        var rowsUntilCheck = 1 << 14
+
+        /// The least memory of a day for which it is worth while to end a group of rows early.
+        var leastBytes: Int { mostBytes >> 9 }
+    }
+
+    struct Part {
+        var path: String
+        var rows: Int
+        var size: Int
+        var sha256: String
+        var digest: RowDigest
+        var firstSequence: UInt64
+        var lastSequence: UInt64
+    }
+
+    /// How many rows of all days wait at most until a day has enough of them to be read together.
+    private static var mostWaiting: Int { 1 << 16 }
+
+    private let table: LakeTable<Row>
+    private let path: String
+    private let seed: UInt64
+    private let days: Set<LakeDay>?
+    private let limits: Limits
+    private var writers: [LakeDay: LakeDayWriter<Row>] = [:]
+
+    /// - Parameter days: nil for all.
+    init(_ table: LakeTable<Row>, path: String, seed: UInt64, days: Set<LakeDay>?, limits: Limits = Limits()) {
+        (self.table, self.path, self.seed, self.days, self.limits) = (table, path, seed, days, limits)
+    }
+
+    /// Another thread makes columns and pages of the rows, while the caller's finds the next ones.
+    ///
+    /// - Parameter rows: visits all rows of the days, and perhaps others.
+    mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
+        let pages = Pages(limits)
+        defer { pages.behind.wait() }
+        var failure: (any Error)?
+        var waiting = 0
+        var last: (day: LakeDay, writer: LakeDayWriter<Row>?)?
+        var writers = writers
+        let (table, path, seed, wanted) = (table, path, seed, days)
+        try rows { row in
+            guard failure == nil else { return }
+            do {
+                let day = LakeDay(seconds: table.seconds(row))
+                if last?.day != day {
+                    var writer = writers[day]
+                    if writer == nil, wanted?.contains(day) ?? true {
+                        writer = try LakeDayWriter(table, day, path, seed)
+                        writers[day] = writer
+                    }
+                    last = (day, writer)
+                }
+                guard let writer = last?.writer else { return }
+                waiting += 1
+                if writer.collect(row) { waiting -= pages.add(writer) }
+                if waiting >= Self.mostWaiting { waiting -= writers.values.reduce(0) { $0 + pages.add($1) } }
+            } catch {
+                failure = error
+            }
+        }
+        for writer in writers.values { _ = pages.add(writer) }
+        pages.behind.wait()
+        if let error = failure ?? pages.failure { throw error }
+        self.writers = writers
+    }
+
+    /// Makes pages of the rows that were collected, on another thread.
+    ///
+    /// Synchronization: all but `behind` and what waits in a writer belongs to the work behind until it was waited for.
+    private final class Pages {
+        let behind = WorkBehind()
+        private(set) var failure: (any Error)?
+        private var writers: [ObjectIdentifier: LakeDayWriter<Row>] = [:]
+        private let limits: Limits
+        private var rowsUntilCheck: Int
+
+        init(_ limits: Limits) { (self.limits, rowsUntilCheck) = (limits, limits.rowsUntilCheck) }
+
+        /// - Returns: how many rows the writer had collected.
+        func add(_ writer: LakeDayWriter<Row>) -> Int {
+            let rows = writer.takeCollected()
+            guard !rows.isEmpty else { return 0 }
+            behind.add { [self] in
+                guard failure == nil else { return }
+                do {
+                    writers[ObjectIdentifier(writer)] = writer
+                    try writer.append(rows)
+                    rowsUntilCheck -= rows.count
+                    guard rowsUntilCheck <= 0 else { return }
+                    rowsUntilCheck = limits.rowsUntilCheck
+                    try LakeTableWriter.relieve(Array(writers.values), limits)
+                } catch {
+                    failure = error
+                }
+            }
+            return rows.count
+        }
+    }
+
+    /// Turns rows into compressed pages and writes them to the files before they take too much memory: first those of days that had no rows lately.
+    private static func relieve(_ writers: [LakeDayWriter<Row>], _ limits: Limits) throws {
+        let rests = writers.filter { !$0.takeWasWritten() }
+        func open() -> Int { writers.reduce(0) { $0 + $1.openBytes } }
+        func kept() -> Int { writers.reduce(0) { $0 + $1.keptBytes } }
+        if open() + kept() > limits.mostBytes {
+            for writer in rests where writer.openBytes + writer.keptBytes > limits.leastBytes { try writer.endGroup() }
+        }
+        if open() > limits.mostBytes { for writer in writers { try writer.endBatch() } }
+        if kept() > limits.mostBytes { for writer in writers { try writer.endGroup() } }
+    }
+
+    mutating func finish() throws -> [Part] { try writers.sorted { $0.key < $1.key }.map { try $0.value.finish() } }
+}
+
+/// Writes the rows of one day.
+final class LakeDayWriter<Row> {
+    private let builder: BatchBuilder<Row>
+    private let writer: ParquetWriter
+    private let file: PartFile
+    private let table: String
+    private let day: LakeDay
+    private let sums: Sums
+    private var collected: [Row] = []
+    private var wasWritten = false
+
+    private final class Sums {
+        var digest = RowDigest()
+        var names: [Int: [UInt64]] = [:]
+        var first = UInt64.max
+        var last: UInt64 = 0
+    }
+
+    init(_ table: LakeTable<Row>, _ day: LakeDay, _ path: String, _ seed: UInt64) throws {
+        self.table = path
+        self.day = day
+        let file = try PartFile("\(path)/.\(UUID().uuidString).tmp")
+        var options = ParquetWriter.Options()
+        options.isSigned = true
+        options.hasGeometry = false
+        let schema = TableSchema(name: table.name, columns: table.columns.map(\.schema))
+        let (writer, sums) = (try ParquetWriter(schema, to: file, options), Sums())
+        (self.file, self.writer, self.sums) = (file, writer, sums)
+        let sequences = schema.columns.indices.filter {
+            ["sequence", "first_sequence", "last_sequence"].contains(schema.columns[$0].name)
+        }
+        builder = BatchBuilder(table.columns) { batch in
+            for hash in RowDigest.hashes(batch, seed: seed, &sums.names) { sums.digest.sum &+= hash }
+            sums.digest.count += batch.rowCount
+            for place in sequences {
+                guard case .uint64(let values) = batch.columns[place].data else { continue }
+                for value in values where value > 0 {
+                    sums.first = min(sums.first, value)
+                    sums.last = max(sums.last, value)
+                }
+            }
+            try writer.write(batch)
+        }
+    }
+
+    /// Keeps a row until it is taken.
+    /// - Returns: whether there are as many as are read at a time.
+    func collect(_ row: Row) -> Bool {
+        collected.append(row)
+        return collected.count >= BatchBuilder<Row>.rowsAtOnce
+    }
+
+    func takeCollected() -> [Row] {
+        defer { collected = [] }
+        return collected
+    }
+
+    var openBytes: Int { builder.byteCount }
+    /// Of pages, dictionaries and what is not in the file yet.
+    var keptBytes: Int { writer.pendingBytes + builder.dictionaryBytes + file.waitingCount }
+
+    func append(_ rows: [Row]) throws {
+        wasWritten = true
+        try builder.append(rows)
+    }
+
+    /// Whether rows came since the last call.
+    func takeWasWritten() -> Bool {
+        defer { wasWritten = false }
+        return wasWritten
+    }
+
+    func endBatch() throws { try builder.finish() }
+
+    /// Keeps nothing in memory.
+    func endGroup() throws {
+        try builder.finish()
+        try writer.endPendingGroup()
+        builder.dropDictionaries()
+        sums.names = [:]  // by places in the dictionaries
+        try file.flush()
+    }
+
+    func finish() throws -> LakeTableWriter<Row>.Part {
+        try builder.finish()
+        try writer.finish()
+        try file.finish()
+        let path = "\(day.folder)/part-\(UUID().uuidString.lowercased())\(LakePart.ending)"
+        try LakeFolder.makeInside("\(table)/\(day.folder)")
+        try file.move(to: "\(table)/\(path)")
+        return .init(
+            path: path, rows: sums.digest.count, size: file.byteCount, sha256: file.sha256(), digest: sums.digest,
+            firstSequence: sums.first == .max ? 0 : sums.first, lastSequence: sums.last)
+    }
+}
