@@ -208,10 +208,13 @@ struct OddLakes {
         #expect(verified.status == 0 && verified.output.contains("retention has dropped"), "\(verified)")
     }
 
-    @Test func `a manifest that names a folder outside of the lake is refused, and that folder stays`() throws {
+    @Test(arguments: [("\"messages\":", "\"../outside\":"), ("\"log\":{\"", "\"log\":{\"../../../outside/_delta_log/")])
+    func `a manifest that names a folder outside of the lake is refused, and that folder stays`(_ old: String, _ new: String)
+        throws
+    {
         let manifest = lake + "/manifest.json"
         let text = try String(contentsOfFile: manifest, encoding: .utf8)
-        let changed = text.replacingOccurrences(of: "\"messages\":", with: "\"../outside\":")
+        let changed = text.replacingOccurrences(of: old, with: new)
         #expect(changed != text)
         try changed.write(toFile: manifest, atomically: true, encoding: .utf8)
         try FileManager.default.createDirectory(atPath: outside + "/_delta_log", withIntermediateDirectories: true)

@@ -66,7 +66,10 @@ struct LakeManifest: Equatable {
                     firstSequence: number(file["first_sequence"]), lastSequence: number(file["last_sequence"]),
                     head: number(file["head"]), root: file["root"]?.string ?? "", recipe: file["recipe"]?.string ?? "")
             }
-            guard Self.isInside(member.name), files.allSatisfy({ Self.isPart($0.path) }) else {
+            let log = Dictionary((table["log"]?.members ?? []).map { ($0.name, $0.value.string ?? "") }) { $1 }
+            guard Self.isInside(member.name), files.allSatisfy({ Self.isPart($0.path) }),
+                log.keys.allSatisfy({ $0 == ".state" || Self.isInside($0) })
+            else {
                 throw TableError(
                     .damaged,
                     "\(path) is damaged: it names tables or files that are not inside the lake; put the right one back, or write a new lake"
@@ -74,8 +77,7 @@ struct LakeManifest: Equatable {
             }
             tables[member.name] = Table(
                 version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
-                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files,
-                log: Dictionary((table["log"]?.members ?? []).map { ($0.name, $0.value.string ?? "") }) { $1 })
+                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files, log: log)
         }
     }
 
