@@ -60,11 +60,11 @@ struct OddLakes {
 
     /// What somebody else does to a table's Delta log, of which readers then make something else, or nothing.
     enum LogDamage: CaseIterable {
-        case day, schema, readerVersion, rows, size, noCheckpoint, cutCheckpoint, noHint
+        case day, schema, readerVersion, rows, size, noCheckpoint, cutCheckpoint, noHint, addedHint
 
         func isOf(_ name: String) -> Bool {
             switch self {
-            case .day, .schema, .readerVersion, .rows, .size: name == "00000000000000000000.json"
+            case .day, .schema, .readerVersion, .rows, .size, .addedHint: name == "00000000000000000000.json"
             case .noCheckpoint, .cutCheckpoint: name.hasSuffix(".checkpoint.parquet")
             case .noHint: name == "_last_checkpoint"
             }
@@ -81,6 +81,7 @@ struct OddLakes {
             case .rows: replaced("numRecords\\\":1", "numRecords\\\":7")
             case .size: replaced("\"size\":", "\"size\":1")
             case .noCheckpoint, .noHint: nil
+            case .addedHint: bytes
             case .cutCheckpoint: bytes.prefix(bytes.count / 2)
             }
         }
@@ -99,14 +100,18 @@ struct OddLakes {
         let folder = lake + "/messages/_delta_log"
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first(where: damage.isOf))
         let before = try #require(FileManager.default.contents(atPath: folder + "/" + name))
-        if let after = damage.changed(before) {
+        if damage == .addedHint {
+            try Data("{\"version\":5,\"size\":1}".utf8).write(to: URL(fileURLWithPath: folder + "/_last_checkpoint"))
+        } else if let after = damage.changed(before) {
             #expect(after != before, "the damage fits")
             try after.write(to: URL(fileURLWithPath: folder + "/" + name))
         } else {
             try FileManager.default.removeItem(atPath: folder + "/" + name)
         }
         let found = try run("verify")
-        #expect(found.status == 1 && found.output.contains("messages/_delta_log/\(name) "), "\(found)")
+        #expect(
+            found.status == 1
+                && found.output.contains("messages/_delta_log/\(damage == .addedHint ? "_last_checkpoint" : name) "), "\(found)")
         #expect(found.output.contains("run `meshledger lake write`, which makes a new log"), "\(found)")
         let mended = try run("write")
         #expect(mended.status == 0 && mended.output.contains("messages: its Delta log was changed by others"), "\(mended)")

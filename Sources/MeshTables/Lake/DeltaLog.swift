@@ -18,6 +18,9 @@ struct DeltaLog {
         var rows: Int
     }
 
+    /// The files that say where readers, or we, begin.
+    static let beginnings = ["_last_checkpoint", ".state"]
+
     let table: String
     /// The version of the last commit; -1 for a table that does not exist yet.
     private(set) var version = -1
@@ -139,9 +142,9 @@ struct DeltaLog {
 
     /// The hash of each file of the log that readers of the current version, or we, start from.
     func hashes() throws -> [String: String] {
-        let (commits, last) = (max(checkpoint, 0)...max(version, 0), Self.path(checkpoint, "checkpoint.parquet", folder))
-        var paths = commits.map { Self.path($0, "json", folder) }
-        if checkpoint >= 0 { paths += [last, folder + "/_last_checkpoint", statePath] }
+        var paths = (max(checkpoint, 0)...max(version, 0)).map { Self.path($0, "json", folder) }
+        if checkpoint >= 0 { paths.append(Self.path(checkpoint, "checkpoint.parquet", folder)) }
+        paths += Self.beginnings.map { folder + "/" + $0 }
         var hashes: [String: String] = [:]
         for path in paths { hashes[String(path.dropFirst(folder.count + 1))] = try PartFile.sha256(of: path) }
         return hashes

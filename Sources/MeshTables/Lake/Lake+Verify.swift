@@ -88,11 +88,12 @@ extension Lake {
     }
 
     private func verifyLog(_ table: LakeManifest.Table, _ path: String, _ found: inout LakeVerification) throws {
-        for (name, hash) in table.log.sorted(by: { $0.key < $1.key }) {
+        guard !table.log.isEmpty else { return }
+        for name in Set(table.log.keys).union(DeltaLog.beginnings).sorted() {
             let path = "\(path)/_delta_log/\(name)"
             let read = try PartFile.sha256(of: path)
-            guard read != hash else { continue }
-            let what = read == nil ? "is missing" : "was changed: its SHA-256 is not that of the manifest"
+            guard read != table.log[name] else { continue }
+            let what = read == nil ? "is missing" : "was changed or added: its SHA-256 is not that of the manifest"
             found.problems.append("\(path) \(what); run `meshledger lake write`, which makes a new log")
         }
     }
