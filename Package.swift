@@ -95,8 +95,8 @@ let package = Package(
         room(
             "MeshTables",
             [
-                "CSQLiteExtension", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
-                "MeshCrypto", "CZstd",
+                "CSQLiteExtension", "MeshLedger", "ViewQuery", "Projections", "FlatCollections", "Meshtastic", "EventLog", "LMDB",
+                "ProtobufWire", "MeshCrypto", "CZstd",
             ]),
         room("MeshSimulator", ["Meshtastic", "ProtobufWire", "MeshCrypto"]),
         room(

@@ -1,3 +1,5 @@
+import Projections
+
 /// The formats that store columns.
 public enum TableFormat: String, Sendable, CaseIterable {
     /// Arrow's IPC stream, or its file.

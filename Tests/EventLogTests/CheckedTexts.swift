@@ -24,6 +24,23 @@ struct CheckedTexts {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["text"])
     }
 
+    @Test func `a file that is cut short, or empty, is refused where a number in it would be another one`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/text"
+        #expect(try CheckedText.readWhole(path) == nil)
+        try CheckedText.replace(path, with: "older-than-seconds 7776000\n")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(try CheckedText.readWhole(path) == "older-than-seconds 7776000\n")
+        for count in 0..<bytes.count where count != 27 {
+            try bytes.prefix(count).write(to: URL(fileURLWithPath: path))
+            let error = #expect(throws: EventLogError.self, "\(count)") { _ = try CheckedText.readWhole(path) }
+            #expect(error?.code == .corrupt)
+        }
+        // As an earlier version wrote it.
+        try bytes.prefix(27).write(to: URL(fileURLWithPath: path))
+        #expect(try CheckedText.readWhole(path) == "older-than-seconds 7776000\n")
+    }
+
     @Test func `a flipped bit of a text or its checksum is found, or leaves a last line that no text has`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/text"

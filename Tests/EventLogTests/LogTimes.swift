@@ -52,6 +52,7 @@ struct LogTimes {
         for (elsewhere, isAhead) in [(start + 500 * Self.hour, true), (start - 500 * Self.hour, false)] {
             var time = time(age: 86_400, start: start)
             #expect(time.see(elsewhere) == .waits && time.isElsewhere)
+            for visit in 1...2 as ClosedRange<Int64> { #expect(time.see(elsewhere + visit * 3 * Self.hour) == .waits) }
             #expect(time.see(elsewhere + 24 * Self.hour - 1) == .waits && time.time == start)
             // A mistake of a while, after which it goes on as before.
             var again = time
@@ -66,24 +67,40 @@ struct LogTimes {
         }
     }
 
+    @Test
+    func `single arrivals of a clock that jumps about prove no time: it takes four, each an eighth of the proof after another`() {
+        let start = 1_000 * Self.hour
+        let place = start + 500 * Self.hour
+        var time = time(age: 86_400, start: start)
+        for arrival in [place, place + 24 * Self.hour, place + 24 * Self.hour + 1, place + 27 * Self.hour - 1] {
+            #expect(time.see(arrival) == .waits)
+        }
+        #expect(time.see(place + 27 * Self.hour) == .waits && time.see(place + 30 * Self.hour - 1) == .waits)
+        #expect(finding(time, start + 1) == .goesOn)
+        #expect(time.see(place + 30 * Self.hour) == .moved && time.time == place + 30 * Self.hour)
+    }
+
     @Test func `another time goes on from an hour before its first arrival to twice the proof after its last`() {
         let start = 1_000 * Self.hour
         let place = start + 500 * Self.hour
         var time = time(age: 86_400, start: start)
         _ = time.see(place)
-        _ = time.see(place + Self.hour)
+        for visit in 1...2 as ClosedRange<Int64> { _ = time.see(place + visit * 3 * Self.hour) }
+        _ = time.see(place + 7 * Self.hour)
         // Beyond, it is a third time: the proof begins again there.
-        #expect(finding(time, place + 49 * Self.hour) == .moved && finding(time, place + 49 * Self.hour + 1) == .waits)
+        #expect(finding(time, place + 55 * Self.hour) == .moved && finding(time, place + 55 * Self.hour + 1) == .waits)
         var before = time
         #expect(before.see(place - Self.hour) == .waits && before.see(place + 24 * Self.hour) == .moved)
         before = time
-        #expect(before.see(place - Self.hour - 1) == .waits && before.see(place + 23 * Self.hour - 2) == .waits)
+        #expect(before.see(place - Self.hour - 1) == .waits)
+        for visit in 1...2 as ClosedRange<Int64> { #expect(before.see(place + visit * 3 * Self.hour) == .waits) }
+        #expect(before.see(place + 23 * Self.hour - 2) == .waits)
         #expect(before.see(place + 23 * Self.hour - 1) == .moved)
         // An arrival before the first one there, or between the two, makes neither of them earlier or later.
-        for arrival in [place - Self.hour, place + 1, place + Self.hour - 1] {
+        for arrival in [place - Self.hour, place + 1, place + 7 * Self.hour - 1] {
             var between = time
             #expect(between.see(arrival) == .waits)
-            #expect(finding(between, place + 49 * Self.hour) == .moved && finding(between, place + 49 * Self.hour + 1) == .waits)
+            #expect(finding(between, place + 55 * Self.hour) == .moved && finding(between, place + 55 * Self.hour + 1) == .waits)
             #expect(finding(between, place + 24 * Self.hour) == .moved && finding(between, place + 24 * Self.hour - 1) == .waits)
         }
     }

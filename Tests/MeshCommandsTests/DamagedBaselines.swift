@@ -54,6 +54,16 @@ struct DamagedBaselines {
             }
             #expect(try positions(tool) == before)
         }
+        // Without its own file either, the view has no rows, which is no answer.
+        let view = "\(tool.ledger)/views/positions"
+        let recipe = try String(contentsOfFile: view + "/current", encoding: .utf8).trimmingCharacters(
+            in: .whitespacesAndNewlines)
+        try FileManager.default.removeItem(atPath: "\(view)/\(recipe)/data.mdb")
+        for _ in 0..<3 {
+            let refused = try tool.run("export", "positions")
+            #expect(refused.status == 65 && refused.output.isEmpty && refused.errors.contains("restore the file"), "\(refused)")
+            #expect(try tool.run("messages").status == 0)
+        }
         try good.write(to: file)
         #expect(try tool.run("verify").status == 0)
         #expect(try tool.run("rebuild").status == 0)

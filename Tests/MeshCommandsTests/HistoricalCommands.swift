@@ -72,6 +72,29 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `18.5: what a link in the place of a view's earlier states leads to is neither written nor removed`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "3", "--nodes", "12", "--packets", "2000")
+        let foreign = tool.folder.file("foreign").path
+        try FileManager.default.createDirectory(atPath: foreign + "/photos", withIntermediateDirectories: true)
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: foreign + "/thesis.txt"))
+        let past = tool.ledger + "/views/nodes/past"
+        try? FileManager.default.removeItem(atPath: past)
+        try FileManager.default.createSymbolicLink(atPath: past, withDestinationPath: foreign)
+        let outcome = try tool.run("nodes", "--as-of", "1000", "--format", "jsonl")
+        #expect(outcome.status == 0 && outcome.lines.count > 5, "\(outcome)")
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: foreign).sorted() == ["photos", "thesis.txt"])
+        // Nor what a folder there has that is no copy.
+        try FileManager.default.removeItem(atPath: past)
+        try FileManager.default.moveItem(atPath: foreign, toPath: past)
+        try FileManager.default.createSymbolicLink(atPath: past + "/new-link", withDestinationPath: "/etc/hostname")
+        #expect(try tool.run("nodes", "--as-of", "1000", "--format", "jsonl").output == outcome.output)
+        let left = Set(try FileManager.default.contentsOfDirectory(atPath: past))
+        #expect(left.isSuperset(of: ["photos", "thesis.txt", "new-link"]), "\(left)")
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `--as-of says which point in time it used, and how to write a year that was taken for a sequence`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -14,7 +14,9 @@ struct KeyTests {
         let list = try tool.run("keys", "list")
         #expect(list.output.contains("Harbour"))
         #expect(!list.output.contains(Self.psk))
-        #expect(try tool.run("keys", "remove", "Harbour").status == 0)
+        let misspelt = try tool.run("keys", "remove", "Harbor")
+        #expect(misspelt.status == 66 && misspelt.errors.contains("did you mean Harbour?"), "\(misspelt.errors)")
+        #expect(try tool.run("keys", "remove", "harbour").status == 0)
         #expect(try !tool.run("keys").output.contains("Harbour"))
     }
 
@@ -34,7 +36,7 @@ struct KeyTests {
             refused.status == 2 && refused.text.contains("it opens none of \(before) unreadable packets"), "\(refused.text)")
         #expect(refused.text.contains("the key is not kept"), "\(refused.text)")
         #expect(try !tool.run("keys").output.contains("Elsewhere"))
-        let kept = try tool.onTerminal(answer: "yes\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
+        let kept = try tool.onTerminal(answer: "Y\\n", "keys", "add", "Elsewhere", "--psk", "EBESExQVFhcYGRobHB0eHw==")
         #expect(try kept.status == 0 && tool.run("keys").output.contains("Elsewhere"), "\(kept.text)")
 
         let opened = try tool.onTerminal(answer: "", "keys", "add", "Harbour", "--psk", Self.psk)

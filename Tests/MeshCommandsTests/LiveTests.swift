@@ -129,6 +129,23 @@ struct LiveTests {
         #expect(refused.status == 64 && refused.errors.contains("`meshledger \(command)"), "\(refused)")
     }
 
+    @Test(arguments: ["events", "packets"]) func `rows are chosen, and show, how they were received`(list: String) throws {
+        let tool = try Tool(holding: [Line.text("before", from: 1)])
+        let running = try follows(tool, list, "--where", "snr>1", "--columns", "from,snr,rssi,content")
+        try tool.run("import", tool.write([Line.text("now", from: 2)], to: "more.jsonl"))
+        #expect(try waits(running) { $0.contains("now") })
+        kill(running.process.processIdentifier, SIGINT)
+        let outcome = try running.wait()
+        #expect(outcome.output == "from,snr,rssi,content\r\n!00000002,5.5,-60,now\r\n", "\(outcome)")
+    }
+
+    @Test func `an id in the place of an event's number leads to the packet`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 77)])
+        let id = try #require(try tool.run("packets", "--format", "jsonl").objects.first?["id"] as? Int)
+        let refused = try tool.run("packets", "show", "\(id)")
+        #expect(refused.status == 66 && refused.errors.contains("`meshledger packets receptions \(id)`"), "\(refused.errors)")
+    }
+
     @Test func `the list shows what packets hold where that column is named`() throws {
         let tool = try Tool(holding: [
             Line.text("hello", from: 1), Line.position(2, latitudeE7: 470_000_000, longitudeE7: 80_000_000),

@@ -204,6 +204,30 @@ struct MeshTimeTests {
         #expect(try rows(tool, "gateways --alone --since 1d").isEmpty)
     }
 
+    @Test(arguments: [
+        ("search water", 2), ("nodes timeline !00000011", 2), ("links neighbors !00000011", 1),
+        ("positions track --node !00000011", 1),
+    ])
+    func `answers about one node, and searches, leave out of a window what has no time of the mesh, and mark it`(
+        list: String, count: Int
+    ) throws {
+        let neighbors =
+            #"{"from":17,"to":4294967295,"id":5,"channel":0,"type":"neighborinfo","sender":"!0000abcd","timestamp":0,"#
+            + #""payload":{"node_id":17,"node_broadcast_interval_secs":900,"last_sent_by_id":17,"neighbors_count":1,"#
+            + #""neighbors":[{"node_id":18,"snr":5.5}]}}"#
+        let tool = try Tool(holding: [
+            Line.text("water here", from: 17, time: 0), Line.text("water there", from: 18, time: 0),
+            Line.position(17, latitudeE7: 470_000_000, longitudeE7: 80_000_000, time: 0), neighbors,
+        ])
+        let all = try rows(tool, list)
+        #expect(all.count == count, "\(all)")
+        for window in ["--since 1d", "--until now", "--since 2025 --limit 5"] {
+            #expect(try rows(tool, "\(list) \(window)").isEmpty, "\(list) \(window)")
+        }
+        let table = try tool.start(list.split(separator: " ").map(String.init)).wait()
+        #expect(table.output.contains("imported"), "\(table.output)")
+    }
+
     @Test func `a window tells a person how many rows of unknown time it leaves out, and a program where nothing else is left`()
         throws
     {

@@ -54,10 +54,12 @@ struct NameTests {
             ("packets --port POSITION_APP", "packets --port position"), ("view positions", "view Positions"),
             ("events --channel LongFast --port TEXT_MESSAGE_APP", "events --channel longFast --port text_message_app"),
             ("nodes --where role=ROUTER", "nodes --where role=router"),
-            ("nodes --where role!=ROUTER", "nodes --where role!=Router"),
+            ("nodes --where role!=ROUTER", "nodes --where role!=Router"), ("export positions", "export POSITIONS"),
+            ("export packets", "export Packets --by HEARD"), ("export packets", "export packets --format JSONL"),
         ] {
             func rows(_ command: String) throws -> [Substring] {
-                let run = try tool.start(command.split(separator: " ").map(String.init) + ["--format", "jsonl"]).wait()
+                let format = command.hasPrefix("export") ? [] : ["--format", "jsonl"]
+                let run = try tool.start(command.split(separator: " ").map(String.init) + format).wait()
                 #expect(run.status == 0, "\(command): \(run.errors)")
                 return run.lines
             }
@@ -65,6 +67,8 @@ struct NameTests {
             #expect(!found.isEmpty, "\(one)")
             #expect(try rows(other) == found, "\(other)")
         }
+        let fed = try tool.run("follow", "--consumer", "c", "--view", "Positions", "--no-follow")
+        #expect(fed.status == 0 && fed.output.contains("\"op\":\"put\""), "\(fed.errors)")
         let aliased = try tool.run("packets", "--node", "harbour master", "--format", "jsonl")
         #expect(
             try aliased.status == 0 && aliased.output == tool.run("packets", "--node", node, "--format", "jsonl").output)

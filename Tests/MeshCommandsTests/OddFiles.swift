@@ -109,6 +109,17 @@ struct OddFiles {
         }
     }
 
+    @Test(arguments: Kind.allCases.filter { $0 != .hard && $0 != .device })
+    func `an import whose events a view cannot store ends, and says why`(_ kind: Kind) throws {
+        for view in ["packets", "nodes"] {
+            let tool = try made()
+            try put(kind, at: "\(tool.ledger)/views/\(view)/current", outside: tool.folder.file("outside").path)
+            let outcome = try tool.run("import", tool.write([Line.text("more", from: 8)], to: "more.jsonl"))
+            #expect(outcome.status != 0 && outcome.errors.contains("views/\(view)/current"), "\(view): \(outcome)")
+            #expect(!outcome.errors.contains("NSCocoa"))
+        }
+    }
+
     @Test func `what salvages, backs up or restores copies plain files only, and waits for nothing`() throws {
         let made = try made()
         let backup = made.folder.file("backup").path

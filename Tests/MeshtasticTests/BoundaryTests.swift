@@ -104,16 +104,28 @@ import Testing
         }
     }
 
-    @Test func `of a radio's frame the last variant counts, and only one of its type`() {
-        for number in (1...20 as ClosedRange<UInt32>) where number != 2 {
+    @Test func `of a radio's frame the last variant counts, and only one that the schema has with its type`() throws {
+        let frame = try #require(FieldTable.standard.message(named: "FromRadio"))
+        #expect(frame.field(16) != nil && frame.field(200) == nil)
+        for number in (1...300 as ClosedRange<UInt32>) where number != 2 {
             let isNumber = number == 7 || number == 8
+            let isKnown = number != 1 && frame.field(number) != nil
             let one = decoded(PacketSeeds.encoded { $0.varint(number, 1) }, .fromRadio).packet.fromRadio
             let other = decoded(PacketSeeds.encoded { $0.bytes(number, []) }, .fromRadio).packet.fromRadio
-            #expect(one == (isNumber ? UInt8(number) : 0) && other == (isNumber || number == 1 ? 0 : UInt8(number)), "\(number)")
+            let variant = UInt8(truncatingIfNeeded: number)
+            #expect(one == (isKnown && isNumber ? variant : 0) && other == (isKnown && !isNumber ? variant : 0), "\(number)")
         }
-        for (number, variant) in [(254, 254), (255, 255), (256, 0), (257, 0)] as [(UInt32, UInt8)] {
-            #expect(decoded(PacketSeeds.encoded { $0.bytes(number, []) }, .fromRadio).packet.fromRadio == variant)
+    }
+
+    @Test func `what a newer schema adds to a radio's frame breaks nothing and takes no packet's place`() {
+        let packet = PacketSeeds.encoded { $0.message(2) { $0.fixed32(1, 0x0a00_0001) } }
+        let newer = PacketSeeds.encoded { $0.bytes(200, Array("abc".utf8)) }
+        for frame in [packet + newer, newer + packet] {
+            let decoded = decoded(frame, .fromRadio).packet
+            #expect(decoded.failure == nil && decoded.hasPacket && decoded.from == 0x0a00_0001)
         }
+        let alone = decoded(newer, .fromRadio).packet
+        #expect(alone.failure == nil && !alone.hasPacket && alone.fromRadio == 0)
     }
 
     // MARK: JSON

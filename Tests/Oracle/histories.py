@@ -2,10 +2,12 @@
 """Random histories, folded by meshledger and by fold.py: see Tools/prove folds.
 
 usage: histories.py [count=1000] [seed=…] [jobs=2] [keep=FOLDER]     with $MESHLEDGER_DAMAGELAB and $MESHLEDGER_PROGRAM
+A history without chosen caps is also folded as of one of its events, and as of a time of the mesh.
 """
-import concurrent.futures, os, pathlib, random, shutil, subprocess, sys, tempfile
+import concurrent.futures, json, os, pathlib, random, shutil, subprocess, sys, tempfile
 from random import Random
-import compare, fold, generate
+from typing import NamedTuple
+import compare, fold, generate, past
 from columns import VIEWS
 
 SMALL = {"nodes": 40, "positions": 12, "telemetry": 6, "messages": 20, "waypoints": 6, "traceRoutes": 12, "links": 30, "gateways": 4,
@@ -45,6 +47,7 @@ def dump(folder, ledger, *moment):
         words = {"packets": ["export", "packet_events"], "quarantine": ["quarantine"]}.get(view, ["view", view, "--archived", "--raw"])
         (folder / f"{view}.jsonl").write_text(run(program, *words, "--ledger", str(ledger), "--format", "jsonl", *moment))
     (folder / "events.jsonl").write_text(run(program, "export", "events", "--ledger", str(ledger), "--format", "jsonl", *moment))
+    (folder / "listed.csv").write_text(run(program, "events", "--columns", "sequence", "--ledger", str(ledger), "--format", "csv", *moment))
 
 
 def history(seed, folder):
@@ -60,20 +63,65 @@ def history(seed, folder):
         if writer.stdout.readline() != "ready\n":
             raise RuntimeError(f"{' '.join(words)[:200]}: {writer.stderr.read()[-800:]}")
         dump(folder, ledger)
-        then = None if chosen else Random(seed).randint(1, (folder / "events.jsonl").read_text().count("\n"))
-        if then:
-            dump(folder / "then", ledger, "--as-of", str(then))  # with the caps that the program has
+        earlier = [] if chosen else moments(seed, events_of(folder))
+        for moment in earlier:
+            dump(folder / moment.name, ledger, "--as-of", moment.text)  # with the caps that the program has
         writer.communicate()
     if writer.returncode:
         raise RuntimeError(f"{' '.join(words)[:200]}: {writer.returncode}")
-    found, counts = differences(folder, keys, chosen)
-    earlier, more = differences(folder / "then", keys, chosen) if then else ([], 0)
-    return found + [f"as of event {then}: {difference}" for difference in earlier], counts + more
+    found, count = differences(folder, folder / "events.jsonl", keys, chosen)
+    for moment in earlier:
+        more, compared = differences_then(folder, moment, keys)
+        found, count = found + more, count + compared
+    return found + misplaced(events_of(folder), folder), count
 
 
-def differences(folder, keys, chosen):
-    found, counts = compare.problems(fold.rows_of(folder / "events.jsonl", keys, chosen), compare.Ours(folder))
+class Moment(NamedTuple):
+    """As of what a ledger is asked, and the events that count then."""
+    name: str
+    text: str
+    events: list
+
+
+def moments(seed, events):
+    draw = Random(seed)
+    last = draw.randint(1, len(events))
+    time = past.chosen(draw, events)
+    return [Moment("event", str(last), events[:last]), Moment("time", past.text_of(time), past.heard_by(events, time))]
+
+
+def events_of(folder):
+    return [line for line in (folder / "events.jsonl").read_text(encoding="utf-8").split("\n") if line]
+
+
+def differences(folder, events, keys, chosen):
+    found, counts = compare.problems(fold.rows_of(events, keys, chosen), compare.Ours(folder))
     return found, counts.total()
+
+
+def differences_then(folder, moment, keys):
+    """As of a moment: the fold has the events of the whole log that count, not those that the program says."""
+    then = folder / moment.name
+    whole = [json.loads(line) for line in events_of(folder)]
+    (then / "sources.json").write_text(json.dumps(list(dict.fromkeys(event["source"] for event in whole))))
+    (then / "counting.jsonl").write_text("".join(line + "\n" for line in moment.events), encoding="utf-8")
+    found, count = differences(then, then / "counting.jsonl", keys, {})
+    found = events_apart(moment.events, events_of(then)) + misplaced(moment.events, then) + found
+    return [f"as of {moment.name} {moment.text}: {difference}" for difference in found], count
+
+
+def events_apart(counting, exported):
+    if counting == exported:
+        return []
+    fold, program = ([json.loads(line)["sequence"] for line in lines] for lines in (counting, exported))
+    return [f"events: only meshledger exports {sorted({*program} - {*fold})}, only fold.py counts {sorted({*fold} - {*program})}"]
+
+
+def misplaced(counting, folder):
+    """Where the list of events, the newest first, is not in the order in which they were heard."""
+    listed = [int(line) for line in (folder / "listed.csv").read_text().split()[1:]]
+    expected = past.newest_first(counting)
+    return [] if listed == expected else [f"list of events: meshledger {listed}, fold.py {expected}"]
 
 
 def tried(seed, keep):

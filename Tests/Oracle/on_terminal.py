@@ -15,7 +15,7 @@ while True:
     if not data:
         break
     output += data
-    if not sent and b"[yes/no] " in output:
+    if not sent and (b"[yes/no] " in output or b"[y/n] " in output):
         os.write(terminal, answer)
         sent = True
 sys.stdout.write(output.decode(errors="replace"))

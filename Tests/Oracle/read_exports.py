@@ -74,8 +74,9 @@ def check_geojson(folder, subject, count):
         if feature["type"] != "Feature" or set(feature) != {"type", "geometry", "properties"}:
             differ(f"{subject}.geojson: {feature}")
         geometry = feature["geometry"]
-        points = [geometry["coordinates"]] if geometry["type"] == "Point" else geometry["coordinates"]
-        if geometry["type"] not in ("Point", "LineString") or geometry["type"] == "LineString" and len(points) < 2:
+        lines = {"Point": [[geometry["coordinates"]]], "LineString": [geometry["coordinates"]]}.get(geometry["type"], geometry["coordinates"])
+        points = [place for line in lines for place in line]
+        if geometry["type"] not in ("Point", "LineString", "MultiLineString") or geometry["type"] != "Point" and any(len(line) < 2 for line in lines):
             differ(f"{subject}.geojson: {geometry}")
         for longitude, latitude, *height in points:
             check_place(longitude, latitude, subject)

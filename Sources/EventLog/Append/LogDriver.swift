@@ -178,7 +178,7 @@ extension LogDriver {
             lane.complete(0..<count, firstRequest: 0)
             return queue.recycle(lane)
         }
-        let jobs = min(Self.coreCount, count / 4)
+        let jobs = min(coreCount, count / 4)
         var firstRequests = [0]
         for job in 0..<jobs - 1 {
             let share = lane.entries[Self.share(job, of: jobs, count)]
@@ -201,7 +201,6 @@ extension LogDriver {
         count * job / jobs..<count * (job + 1) / jobs
     }
 
-    private static let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
 }
 
 /// Passes a failure to the thread that waits for it.

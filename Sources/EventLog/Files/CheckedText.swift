@@ -9,6 +9,15 @@ package enum CheckedText {
     /// In bytes, far more than any of these files needs.
     static let largest = 1 << 16
 
+    /// The same of a file that is never empty and whose last line ends: one that does not is cut short, and a number in it smaller than it was.
+    package static func readWhole(_ path: String) throws(EventLogError) -> String? {
+        let text = try read(path)
+        if let text, text.utf8.last != UInt8(ascii: "\n") {
+            throw EventLogError(.corrupt, path: path, detail: text.isEmpty ? "it is empty" : "its last line has no end")
+        }
+        return text
+    }
+
     /// The text without its checksum; nil if the file does not exist.
     /// - Throws: `.corrupt` if the checksum does not match or the file is too large, and what opening it throws.
     package static func read(_ path: String) throws(EventLogError) -> String? {

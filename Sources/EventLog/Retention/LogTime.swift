@@ -16,8 +16,10 @@ struct LogTime {
     private var offset: Int64 = 0
     /// All observed offsets of the clock.
     private var offsets: [Int64] = [0]
-    /// The other time that the clock shows, unless that was a short-lived error.
-    private var elsewhere: (first: Int64, last: Int64)?
+    /// The other time that the clock shows, unless that was a short-lived error, and how often the log went on there after a while.
+    private var elsewhere: (first: Int64, last: Int64, counted: Int64, visits: Int)?
+    /// Two single arrivals of a clock that jumps about do not prove a time: it takes this many, each an eighth of `proof` after the one before.
+    private static let leastVisits = 4
 
     /// - Parameter age: the age counted from this time, in seconds.
     init(age: Int64) {
@@ -60,11 +62,13 @@ struct LogTime {
         }
         guard let place = elsewhere, arrival >= Self.sum(place.first, -Self.slack), arrival <= Self.sum(place.last, 2 * proof)
         else {
-            elsewhere = (arrival, arrival)
+            elsewhere = (arrival, arrival, arrival, 1)
             return .waits
         }
-        elsewhere = (place.first, max(place.last, arrival))
-        guard Self.difference(arrival, place.first) >= proof else { return .waits }
+        let isVisit = arrival >= Self.sum(place.counted, proof / 8)
+        let visits = place.visits + (isVisit ? 1 : 0)
+        elsewhere = (place.first, max(place.last, arrival), isVisit ? arrival : place.counted, visits)
+        guard Self.difference(arrival, place.first) >= proof, visits >= Self.leastVisits else { return .waits }
         move(to: arrival, since: place.first, after: time)
         return .moved
     }

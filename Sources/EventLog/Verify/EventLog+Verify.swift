@@ -182,8 +182,7 @@ extension EventLog {
 /// Checks a group of tiles, on all cores.
 private struct VerificationRound {
     /// In tiles.
-    static let size = 32 * share * UInt64(cores)
-    private static let cores = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+    static let size = 32 * share * UInt64(coreCount)
     /// In tiles: what one read transaction checks.
     private static let share: UInt64 = 16
 

@@ -54,7 +54,7 @@ extension MapReportRow: ShownRow {
         [
             "node", ShownColumn("short_name", heading: "short", canCut: true),
             ShownColumn("long_name", heading: "name", canCut: true),
-            ShownColumn("time", heading: "reported"), ShownColumn("hardware", canCut: true), "role",
+            .heard("time", heading: "reported") { $0.timeSource == .import }, ShownColumn("hardware", canCut: true), "role",
             ShownColumn("firmware", canCut: true), "region", ShownColumn("modem_preset", heading: "preset"),
             ShownColumn("online_local_nodes", heading: "online nodes"), "latitude", "longitude",
             ShownColumn("precision_bits", heading: "bits"),

@@ -9,6 +9,7 @@ import ProtobufWire
 extension FollowFeedCommand {
     func followView(_ view: String) async throws {
         try await ledger.reading { ledger in
+            let view = try KnownName.find(view, "view", among: ledger.viewNames)
             let consumer = try ledger.consumer(named: consumer, of: view, fromNow: from.start == .now, restarts: restart)
             defer { consumer.close() }
             let (batch, follow, restart) = (batch, follow, restart)

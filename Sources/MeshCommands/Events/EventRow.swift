@@ -102,7 +102,7 @@ struct EventRow: Sendable {
             },
             Column("rssi", unit: "dBm") { row in packet(row).map { $0.hasRSSI ? .number($0.rxRSSI) : .null } ?? .null },
             Column("hops_away", heading: "hops") { .number((packet($0)?.hopsAway).map { UInt32($0) }) },
-        ]
+        ].map(\.onRequest)
     }
 
     /// A table is a line for each packet, with what it holds instead of how it came.

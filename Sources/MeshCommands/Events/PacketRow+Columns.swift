@@ -21,7 +21,7 @@ extension PacketHolder {
             },
             Column("rssi", unit: "dBm") { .number($0.packet.bestReception?.rssi) },
             Column("hops_away", heading: "hops") { .number(($0.packet.bestReception?.hopsAway).map { UInt32($0) }) },
-        ]
+        ].map(\.onRequest)
     }
 
     /// A table shows the time by which it is sorted.

@@ -31,7 +31,7 @@ struct PacketShowCommand: AsyncParsableCommand {
         try await ledger.reading(past) { ledger in
             let last = ledger.asOfSequence ?? ledger.log.head
             guard sequence <= last.rawValue, let event = try ledger.log.event(EventSequence(sequence)) else {
-                throw CommandError(noEvent: sequence, lastOne: last.rawValue, isPast: ledger.asOfSequence != nil)
+                throw try noEvent(in: ledger, last.rawValue)
             }
             let rows = try EventRows(ledger)
             let row = rows.row(event)
@@ -53,6 +53,14 @@ struct PacketShowCommand: AsyncParsableCommand {
             for line in tree.utf8.split(separator: UInt8(ascii: "\n")) { output.line(DisplayWidth.safe(String(Substring(line)))) }
             if let advice = row.advice { output.line(DisplayWidth.safe(advice)) }
         }
+    }
+
+    private func noEvent(in ledger: Ledger, _ last: UInt64) throws -> CommandError {
+        let isPacket = try UInt32(exactly: sequence).map { try !ledger.packets(withID: $0).isEmpty } ?? false
+        guard isPacket else { return CommandError(noEvent: sequence, lastOne: last, isPast: ledger.asOfSequence != nil) }
+        return CommandError(
+            .noInput,
+            "\(sequence) is the id of a packet, not an event: `meshledger packets receptions \(sequence)` lists its events")
     }
 
     /// A description of an event that this program itself has written.

@@ -11,7 +11,7 @@ enum ExportTarget: ExpressibleByArgument {
     case file(String)
 
     init?(argument: String) {
-        self = ExportSubject(rawValue: argument).map { .subject($0) } ?? .file(argument)
+        self = ExportSubject(rawValue: argument.lowercased()).map { .subject($0) } ?? .file(argument)
     }
 }
 

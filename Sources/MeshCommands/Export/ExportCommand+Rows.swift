@@ -54,7 +54,8 @@ extension ExportCommand {
 
     /// The rows of a view that only the ledger knows, such as a custom one.
     func exportCustomView(_ ledger: Ledger) throws {
-        let name = try KnownName.find(subject.name, "view", among: ExportSubject.allCases.map(\.rawValue) + ledger.rowNames)
+        let name = try KnownName.find(
+            subject.name, "view", among: (ExportSubject.allCases.map(\.rawValue) + ledger.rowNames).withoutRepeats)
         func export<Row: QueryRow>(_ rows: Row.Type) throws {
             try write(try ledger.fetch(paged(rows)), ledger)
         }

@@ -48,20 +48,20 @@ final class GeoJSONWriter {
         write("Point", "[\(longitude),\(latitude)]", Self.members(row, columns))
     }
 
-    /// A line for each route, through the known places of its nodes at that time; nothing for a route with fewer than two.
+    /// A line for each route, through the known places of its nodes at that time, in two parts or more where it crosses 180 degrees east; nothing for a route with fewer than two.
     func write(_ row: TraceRouteRow, _ columns: [Column<TraceRouteRow>]) {
         let members = Self.members(row, columns).filter { $0.name != "towards" && $0.name != "back" }
         for (name, hops) in [("towards", row.towards), ("back", row.back)] {
-            let places = hops.compactMap { row.place(of: $0.node) }
-            guard places.count >= 2 else { continue }
-            let line = places.map { "[\($0.longitude),\($0.latitude)]" }.joined(separator: ",")
+            let line = GeoLine(
+                hops.compactMap { row.place(of: $0.node) }.map { .init(longitude: $0.longitude, latitude: $0.latitude) })
+            guard !line.parts.isEmpty else { continue }
             let nodes = CellValue.list(hops.map { $0.node.map { .text(NodeID.text($0)) } ?? .null })
             let strengths = CellValue.list(hops.map { .float($0.snr) })
             let way = [
                 CellMember(name: "way", value: .text(name)), CellMember(name: "nodes", value: nodes),
                 CellMember(name: "snrs", value: strengths),
             ]
-            write("LineString", "[\(line)]", way + members)
+            write(line.geometry, line.coordinates, way + members)
         }
     }
 

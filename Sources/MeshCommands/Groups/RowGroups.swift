@@ -198,7 +198,7 @@ extension Array {
         }
         if let column = first(where: { plain($0.title) == wanted || plain($0.heading) == wanted }) { return column }
         let guess = KnownName.suggestion(for: name, among: flatMap { [$0.name, $0.title] } + others)
-        let names = (filter { !$0.isOnRequest }.map(\.name) + others).joined(separator: ", ")
+        let names = (map(\.name) + others).joined(separator: ", ")
         throw CommandError(.usage, "there is no column \(name)\(guess); there are \(names)")
     }
 

@@ -63,17 +63,20 @@ struct ImportCommand: AsyncParsableCommand {
         for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) }
     }
 
-    /// An erasure meanwhile takes the views away until they are built again.
+    private static let mostErasures = 8
+
+    /// An erasure meanwhile takes the views away until they are built again; a view that cannot be built stays away.
     private static func whenBuilt<Result>(
         _ ledger: LedgerWriter, _ body: (Ledger) throws -> Result
     ) async throws -> Result {
-        while true {
+        for _ in 0..<mostErasures {
             do {
                 return try await ledger.reading(body)
             } catch let error as LedgerError where error.code == .beingBuilt {
                 try await ledger.catchUp(title: "folding")
             }
         }
+        return try await ledger.reading(body)
     }
 
     private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {

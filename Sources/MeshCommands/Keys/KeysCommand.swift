@@ -76,7 +76,7 @@ struct KeysAddCommand: AsyncParsableCommand {
                 )
             }
             if let trial, let found, trial.opened == 0, trial.unreadable > 0, !yes, Consent.canAsk,
-                !Consent.isGiven("\(found); keep it?")
+                !Consent.isGiven("\(found); keep it?", isForGood: false)
             {
                 throw CommandError(.declined, "the key is not kept")
             }

@@ -29,6 +29,9 @@ struct KeysRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try await ledger.writing { ledger in
             let change: KeyringChange
+            let isNode = name.map { NodeID.parse($0) != nil } ?? false
+            let known = try await ledger.keyring().channels.map(\.name).withoutRepeats
+            let name = try isNode ? name : name.map { try KnownName.find($0, "key of a channel", among: known) }
             if let name {
                 change = .removeChannels(named: name, fingerprint: key.flatMap { UInt64($0, radix: 16) }, isAEAD: aead)
             } else {
@@ -37,7 +40,6 @@ struct KeysRemoveCommand: AsyncParsableCommand {
             let removed = try await ledger.changeKeys(change)
             let owner = name.map { "channel \($0)" } ?? node.map { "node \($0)" } ?? "no particular node"
             guard removed > 0 else {
-                let isNode = name.map { NodeID.parse($0) != nil } ?? false
                 let way = isNode ? "a node's key is removed with --private-key --node" : "`meshledger keys list` shows them"
                 throw CommandError(.noInput, "there is no such key of \(owner); \(way)")
             }

@@ -34,11 +34,10 @@ struct EventList: LiveList {
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func columns(_ request: ListRequest) -> [Column<EventRow>] {
-        let others = EventRow.signalColumns + [EventRow.contentColumn]
-        return EventRow.columns(by: by) + others.filter { request.options.mentions($0.name) }
+        EventRow.columns(by: by) + EventRow.signalColumns + [EventRow.contentColumn.onRequest]
     }
 
-    func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) }
+    func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) + EventRow.signalColumns }
 
     func live(_ ledger: Ledger) throws -> (EventRow, Bool) -> EventRow? {
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }

@@ -289,7 +289,7 @@ struct TimelineList: RowList {
     func columns(_ request: ListRequest) throws -> [Column<any ViewRow>] {
         let cells = try RowCells(request.ledger)
         return [
-            Column("time") { .time($0.time) },
+            Column("time", isOfImport: cells.isOfImport) { .time($0.time) },
             Column("kind") { .text($0.kind) },
             Column("sequence") { .unsigned($0.sequence) },
             Column("row", isText: true, shown: { cells.summary($0) }) { cells.object($0) },

@@ -35,13 +35,12 @@ struct PacketList: LiveList {
     var by = EventOrder.Clock.heard
 
     func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
-        var columns = LivePacket.packetColumns(by: by)
-        columns += LivePacket.signalColumns.filter { request.options.mentions($0.name) }
+        let columns = LivePacket.packetColumns(by: by) + LivePacket.signalColumns
         guard request.options.mentions("content") else { return columns }
         return columns + [try LivePacket.storedContentColumn(request.ledger)]
     }
 
-    func liveColumns() -> [Column<LivePacket>] { LivePacket.columns(by: by) }
+    func liveColumns() -> [Column<LivePacket>] { LivePacket.columns(by: by) + LivePacket.signalColumns }
 
     func live(_ ledger: Ledger) -> (EventRow, Bool) -> LivePacket? {
         var heard = HeardPackets()

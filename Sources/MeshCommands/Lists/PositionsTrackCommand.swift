@@ -95,7 +95,7 @@ struct TrackStep {
 
     private static var plainColumns: [Column<TrackStep>] {
         [
-            Column("time") { .time($0.row.time) },
+            Column("time", isOfImport: { $0.row.timeSource == .import }) { .time($0.row.time) },
             Column("latitude") { .double($0.row.latitude) },
             Column("longitude") { .double($0.row.longitude) },
             Column("altitude", unit: "m") { .number($0.row.altitude) },

@@ -51,31 +51,32 @@ struct SearchCommand: AsyncParsableCommand, ShowsTimes {
             query.includesArchived = archived
             switch place {
             case .messages:
-                let writer = try output.writer(try ledger.columns(MessageRow.self))
                 let number = try node?.number(in: ledger)
-                for hit in try ledger.searchMessages(
-                    wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, isFuzzy: fuzzy, query)
-                {
-                    writer.write(hit.row)
+                try write(query, in: ledger, emptyNote: "no message has these words") { query in
+                    try ledger.searchMessages(
+                        wanted, any ? .anyWord : .allWords, of: number, with: text.pattern, isFuzzy: fuzzy, query
+                    ).map(\.row)
                 }
-                writer.finish(emptyNote: "no message has these words")
             case .nodes:
-                let writer = try output.writer(try ledger.columns(NodeRow.self))
-                for hit in try ledger.searchNodes(
-                    wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
-                {
-                    writer.write(hit.row)
+                try write(query, in: ledger, emptyNote: "no node has these words in its names") { query in
+                    try ledger.searchNodes(wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query).map(
+                        \.row)
                 }
-                writer.finish(emptyNote: "no node has these words in its names")
             case .waypoints:
-                let writer = try output.writer(try ledger.columns(WaypointRow.self))
-                for hit in try ledger.searchWaypoints(
-                    wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query)
-                {
-                    writer.write(hit.row)
+                try write(query, in: ledger, emptyNote: "no waypoint has these words in its texts") { query in
+                    try ledger.searchWaypoints(wanted, any ? .anyWord : .allWords, with: text.pattern, isFuzzy: fuzzy, query).map(
+                        \.row)
                 }
-                writer.finish(emptyNote: "no waypoint has these words in its texts")
             }
         }
+    }
+
+    private func write<Row: ShownRow>(
+        _ query: RowQuery, in ledger: Ledger, emptyNote: String, _ find: (RowQuery) throws -> [Row]
+    ) throws {
+        let columns = try ledger.columns(Row.self)
+        let writer = try output.writer(columns)
+        try query.visitKnown(columns.time()?.isOfImport, { try find($0).forEach($1) }, writer.write)
+        writer.finish(emptyNote: emptyNote)
     }
 }

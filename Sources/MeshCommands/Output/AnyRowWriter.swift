@@ -1,4 +1,5 @@
 import MeshTables
+import Projections
 import ProtobufWire
 
 /// Prints rows one after the other in constant memory: a table finds its widths in the first 200 rows.

@@ -20,9 +20,10 @@ enum CSVText {
     static func field(_ value: CellValue) -> String {
         guard !value.isNumber else { return value.plain }
         let text = value.plain
-        let isFormula = text.unicodeScalars.first.map { formulaStarts.contains($0) } ?? false
-        return field(DisplayWidth.safe(isFormula ? "'" + text : text, keeping: ["\n", "\r", "\t"]))
+        return field(DisplayWidth.safe(isFormula(text) ? "'" + text : text, keeping: ["\n", "\r", "\t"]))
     }
+
+    static func isFormula(_ text: String) -> Bool { text.unicodeScalars.first.map { formulaStarts.contains($0) } ?? false }
 
     /// Compares scalars, not characters: a comma followed by a combining mark is a comma to every reader of CSV.
     static func field(_ text: String) -> String {

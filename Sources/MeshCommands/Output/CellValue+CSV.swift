@@ -13,7 +13,10 @@ extension CellValue {
         case .instant(let time): ISO8601.append(microseconds: time.microseconds, to: &text)
         case .second(let time): ISO8601.append(seconds: time, to: &text)
         case .bool(let value): text.append(ascii: value ? "true" : "false")
-        case .text(let value): if unsafe !text.append(value, where: CSVText.isPlain) { text += CSVText.field(self).utf8 }
+        case .text(let value):
+            if unsafe !text.append(value, where: CSVText.isPlain) {
+                appendQuoted(to: &text) { if !CSVText.isFormula(value) { $0 += value.utf8 } }
+            }
         case .list(let values) where values.allSatisfy(\.isPlainText):
             for (index, value) in values.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: " ")) }
@@ -21,12 +24,17 @@ extension CellValue {
             }
         case .list: text += CSVText.field(self).utf8
         case .object:
-            let start = text.count
-            appendJSON(to: &text)
-            if !text.quote(from: start) {
-                text.removeSubrange(start...)
-                text += CSVText.field(self).utf8
-            }
+            appendQuoted(to: &text, appendJSON)
+        }
+    }
+
+    /// Appends what `append` does, as a field, if that is printable ASCII; otherwise, or if it appends nothing, the field that the whole value is.
+    private func appendQuoted(to text: inout [UInt8], _ append: (inout [UInt8]) -> Void) {
+        let start = text.count
+        append(&text)
+        if text.count == start || !text.quote(from: start) {
+            text.removeSubrange(start...)
+            text += CSVText.field(self).utf8
         }
     }
 

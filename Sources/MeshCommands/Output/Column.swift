@@ -73,6 +73,13 @@ struct Column<Row> {
         return column
     }
 
+    /// The same column, which only `--columns` shows.
+    var onRequest: Column {
+        var column = self
+        column.isOnRequest = true
+        return column
+    }
+
     /// The same column with its own value under its own name, where tables have a summary.
     var alone: Column {
         guard isSummary else { return self }
@@ -82,6 +89,7 @@ struct Column<Row> {
     }
 
     /// The same column for a value that contains such a row.
+    @inline(__always)
     func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
         with(
             value: { [value] in value(row($0)) }, shown: shown.map { shown in { shown(row($0)) } },

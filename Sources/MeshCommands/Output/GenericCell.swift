@@ -52,11 +52,7 @@ enum GenericCell {
             if row is TelemetryRow.Type { return TelemetryRow.metrics { wanted.contains(plain($0)) } }
             return row is NodeRow.Type ? try ReportedNode.lookups(in: ledger) : nil
         }
-        return (try found() as? [Column<Row>] ?? []).map { column in
-            var column = column
-            column.isOnRequest = true
-            return column
-        }
+        return (try found() as? [Column<Row>] ?? []).map(\.onRequest)
     }
 
     /// Those of lists and exports, then all other properties.

@@ -78,7 +78,9 @@ extension ReportedNode {
             metric("battery_level", heading: "battery"),
             metric("voltage", isDetail: true),
             metric("channel_utilization", heading: "util", isDetail: true),
-            Column("telemetry_time", isDetail: true) { $0.device.map { .time($0.time) } ?? .null },
+            Column("telemetry_time", isDetail: true, isOfImport: { $0.device?.timeSource == .import }) {
+                $0.device.map { .time($0.time) } ?? .null
+            },
             Column("latitude", shown: { place($0.position?.latitude) }) { .optional($0.position?.latitude) },
             Column("longitude", shown: { place($0.position?.longitude) }) { .optional($0.position?.longitude) },
             Column("altitude", unit: "m", isDetail: true) { .number($0.position?.altitude) },

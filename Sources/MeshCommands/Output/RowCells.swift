@@ -5,21 +5,27 @@ import Meshtastic
 /// Any row as an object of all its columns.
 final class RowCells {
     private var objects: [String: (any ViewRow) -> CellValue] = [:]
+    private var ofImport: [String: (any ViewRow) -> Bool] = [:]
 
     init(_ ledger: Ledger) throws {
         for name in ledger.rowNames {
             guard let type = ledger.rows(of: name) as? any (ShownRow & ViewRow).Type else { continue }
-            objects[type.kind] = try Self.object(type, ledger)
+            try add(type, ledger)
         }
     }
 
-    private static func object<Row: ShownRow & ViewRow>(_ type: Row.Type, _ ledger: Ledger) throws -> (any ViewRow) -> CellValue {
+    private func add<Row: ShownRow & ViewRow>(_ type: Row.Type, _ ledger: Ledger) throws {
         let columns = try ledger.columns(type)
-        return { row in
+        objects[type.kind] = { row in
             guard let row = row as? Row else { return .null }
             return .object(columns.map { CellMember(name: $0.name, value: $0.value(row)) })
         }
+        guard let isOfImport = columns.time()?.isOfImport else { return }
+        ofImport[type.kind] = { row in (row as? Row).map(isOfImport) ?? false }
     }
+
+    /// Whether the row's time is only that of an import.
+    func isOfImport(_ row: any ViewRow) -> Bool { ofImport[row.kind]?(row) ?? false }
 
     func object(_ row: any ViewRow) -> CellValue { objects[row.kind]?(row) ?? .null }
 

@@ -41,8 +41,22 @@ struct HistoricalSnapshots: Sendable {
     func places(through last: UInt64) -> [UInt64] { policy.places(through: last, ofLogThrough: log.head.rawValue) }
 
     private func sequences() -> [UInt64] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
-        return names.filter { $0.hasPrefix(prefix) }.compactMap { UInt64($0.dropFirst(prefix.count)) }
+        names().filter { $0.hasPrefix(prefix) }.compactMap { UInt64($0.dropFirst(prefix.count)) }
+    }
+
+    /// What is in the folder, unless a link has its place: what that leads to is not ours.
+    private func names() -> [String] {
+        guard (try? OwnedFile.requireFolder(folder)) != nil else { return [] }  // the answer does without copies
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
+    }
+
+    /// Whether it is a plain file with the name of a copy.
+    private func isCopy(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        let isNamed =
+            parts.count == 4 && name.hasPrefix("v") && UInt64(parts[2]) != nil && UInt64(parts[3]) != nil
+            || name.hasPrefix("new-") && UUID(uuidString: String(name.dropFirst(4))) != nil
+        return isNamed && (try? OwnedFile.require(folder + "/" + name)) != nil  // foreign files stay
     }
 
     private func file(_ sequence: UInt64) -> String { "\(folder)/\(prefix)\(sequence)" }
@@ -87,6 +101,7 @@ struct HistoricalSnapshots: Sendable {
         do {
             guard try log.lastErasure()?.rawValue ?? 0 == mark else { return }  // it may contain what was erased meanwhile
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
+            try OwnedFile.requireFolder(folder)
             try OwnedFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)
             try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
@@ -107,9 +122,8 @@ struct HistoricalSnapshots: Sendable {
     /// Removes copies of other recipes or from before an erasure, and those that are too close together now that the log is longer.
     func prune() {
         guard mayWrite else { return }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no copies yet
         let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
-        for name in names where !places.contains(name) && !isBeingMade(name) {
+        for name in names() where !places.contains(name) && isCopy(name) && !isBeingMade(name) {
             try? FileManager.default.removeItem(atPath: folder + "/" + name)  // retried with the next query
         }
     }

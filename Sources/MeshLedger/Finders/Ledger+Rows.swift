@@ -11,6 +11,12 @@ extension Ledger {
         let definition = try definition(view)
         if let past { return try past.store(definition) }
         if let store = try builtStore(definition) { return store }
+        do throws(StorageError) {
+            try OwnedFile.require(served.folder(view).path + "/current")
+        } catch {
+            throw LedgerError(error, path: path)  // what is there instead keeps the view from being served
+        }
+        if let damage = try ViewBaselines.damage(of: log, views: [view]) { throw damage }
         if let reason = whyBeingBuilt(view) { throw LedgerError(.beingBuilt, path: path, reason) }
         throw LedgerError(
             .notBuilt, path: path,

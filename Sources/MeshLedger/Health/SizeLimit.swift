@@ -18,7 +18,7 @@ public struct SizeLimit: Sendable, Equatable {
         }
         let text: String
         do throws(EventLogError) {
-            guard let found = try CheckedText.read(path) else { return SizeLimit() }
+            guard let found = try CheckedText.readWhole(path) else { return SizeLimit() }
             text = found
         } catch {
             throw error.code == .corrupt ? damaged() : LedgerError(error)

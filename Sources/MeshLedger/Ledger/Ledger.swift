@@ -118,6 +118,7 @@ public final class Ledger: Sendable {
     ///   a file that it refuses.
     public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, path)
+        TemporaryFolders.removeAbandoned()
         do {
             let (log, isReadOnly) = try openLog(at: path, options)
             let (keyring, keysProblem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)

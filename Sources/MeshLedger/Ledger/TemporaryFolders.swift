@@ -18,31 +18,48 @@ enum TemporaryFolders {
     static func newPath() -> String { "\(folder)/\(prefix)\(UUID().uuidString)" }
 
     /// Removes the folders that no process has open, as far as possible.
-    static func removeAbandoned() {
+    /// - Parameter waits: whether to wait until those that a killed process has just left are old enough, since nothing of what they hold may stay.
+    static func removeAbandoned(waits: Bool = false) {
         let folder = folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
-            removeIfAbandoned(folder + "/" + name)
+            while removeIfAbandoned(folder + "/" + name) == .tooYoung, waits { usleep(100_000) }
         }
     }
 
-    private static func removeIfAbandoned(_ path: String) {
+    private enum Finding {
+        case gone, inUse, tooYoung
+    }
+
+    private static func removeIfAbandoned(_ path: String) -> Finding {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { return }
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            return .inUse
+        }
         var file: Int32?
         do throws(StorageError) {
             file = try OwnedFile.open(path + "/LOCK", O_RDWR)
         } catch {
-            guard error.code == .missing else { return }  // whether it is locked is unknown; without a lock, its age decides
+            // Whether it is locked is unknown; without a lock, its age decides.
+            guard error.code == .missing else { return .inUse }
         }
         defer { if let file { close(file) } }
         if let file {
-            guard unsafe fstat(file, &status) == 0, time(nil) - status.st_mtim.tv_sec > leastAge,
-                flock(file, LOCK_EX | LOCK_NB) == 0
-            else { return }
+            guard unsafe fstat(file, &status) == 0 else { return .inUse }
+            // Locking it could be in the way of the process that has just made it.
+            guard time(nil) - status.st_mtim.tv_sec > leastAge else { return isAlive(path) ? .inUse : .tooYoung }
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return .inUse }
         } else {
-            guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return }
+            guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return .inUse }
         }
         try? FileManager.default.removeItem(atPath: path)  // another process may be removing it
+        return .gone
+    }
+
+    /// Whether a process has the number that is in the lock.
+    private static func isAlive(_ path: String) -> Bool {
+        let text = (try? OwnedFile.contents(path + "/LOCK", limit: 32)).flatMap { $0 } ?? []  // removed meanwhile
+        let number = pid_t(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        return number.map { kill($0, 0) == 0 || errno == EPERM } ?? false
     }
 }

@@ -45,7 +45,7 @@ extension RetentionPolicy {
         }
         let text: String
         do throws(EventLogError) {
-            guard let found = try CheckedText.read(path) else { return RetentionPolicy() }
+            guard let found = try CheckedText.readWhole(path) else { return RetentionPolicy() }
             text = found
         } catch {
             throw error.code == .corrupt ? damaged() : LedgerError(error)

@@ -85,8 +85,13 @@ struct ViewBaselines: Sendable {
 
     /// Refuses to drop rows that only a damaged baseline could restore.
     func requireBaselines(_ definitions: [ViewDefinition]) throws(LedgerError) {
-        guard let problem = try Self.problems(of: log, views: Set(definitions.map(\.name))).first else { return }
-        throw LedgerError(
+        if let damage = try Self.damage(of: log, views: Set(definitions.map(\.name))) { throw damage }
+    }
+
+    /// What to do about a baseline of these views that differs from what the signed event of the cut names; nil if none does.
+    static func damage(of log: EventLog, views: Set<String>) throws(LedgerError) -> LedgerError? {
+        guard let problem = try problems(of: log, views: views).first else { return nil }
+        return LedgerError(
             .corrupt, path: problem.file,
             "\(problem.text); the view keeps its rows and is not rebuilt; restore the file from a backup, or give up the rows of dropped "
                 + "events by removing \(log.path)/views/\(problem.view)")

@@ -31,7 +31,7 @@ extension ViewEngine {
         _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ErasureSubject?, stopping build: Build?,
         _ work: @Sendable () async throws -> ErasureReport
     ) async throws -> ErasureReport {
-        TemporaryFolders.removeAbandoned()
+        TemporaryFolders.removeAbandoned(waits: true)
         if let build { try await stop(build) }
         let (pipeline, members) = (live, liveMembers)
         (live, liveMembers) = (nil, [])

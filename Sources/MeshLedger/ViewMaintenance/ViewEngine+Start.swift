@@ -45,7 +45,7 @@ extension ViewEngine {
                 stale.append(try fresh(definition, beside: name))
             } catch let error as LedgerError where error.isOfBaseline(in: log.path) {
                 logger.warning("\(error.description)")
-                if let name, try served.store(definition) == nil { try serveOld(definition, folderName: name) }
+                if let name, try served.store(definition) == nil { try serveOld(definition, folderName: name, unlessEmpty: true) }
             }
         }
         if !current.isEmpty {
@@ -130,12 +130,14 @@ extension ViewEngine {
     }
 
     /// A stale view continues to answer while its successor is built.
-    func serveOld(_ definition: ViewDefinition, folderName: String) throws {
+    /// - Parameter unlessEmpty: a store without any event is what opening has put in the place of a lost file, and no answer.
+    func serveOld(_ definition: ViewDefinition, folderName: String, unlessEmpty: Bool = false) throws {
         let path = served.folder(definition.name).store(folderName)
         guard FileManager.default.fileExists(atPath: path) else { return }
         do {
             let store = try ViewStore.open(
                 at: path, recipe: definition.recipe, tables: definition.tables, indexes: definition.indexes, access: .readOnly)
+            if unlessEmpty, try store.checkpoint() == .start { return store.close() }
             served.serve(store, as: folderName, for: definition.name)
         } catch {
             logger.warning("the old view \(definition.name) cannot be read: \(error)")

@@ -1,3 +1,6 @@
+import FlatCollections
+import ProtobufWire
+
 /// Collects the values of one column of a batch.
 ///
 /// Each subclass stores its values in one array of their type; `TableColumn` fills it in a loop that is specialised for the row's type.
@@ -16,54 +19,101 @@ public class ColumnBuilder {
 
     /// Returns the values so far and begins a new batch.
     final func finish() -> ColumnArray {
-        let (bits, count, nullCount) = (validity.bits, validity.count, validity.nullCount)
-        validity = ValidityBits()
-        return ColumnArray(count: count, nullCount: nullCount, validity: nullCount == 0 ? [] : bits, data: takeData())
+        defer { validity = ValidityBits() }
+        return ColumnArray(
+            count: validity.count, nullCount: validity.nullCount, validity: validity.bits, data: takeData())
     }
 }
 
 /// Which values are not null.
 struct ValidityBits {
-    /// Empty until the first null.
-    private(set) var bits: [UInt8] = []
+    private var words: [UInt64] = []
+    private var word: UInt64 = 0
     private(set) var count = 0
     private(set) var nullCount = 0
 
     @inline(__always)
     mutating func append(_ isValid: Bool) {
-        if isValid && bits.isEmpty {
-            count &+= 1
-        } else {
-            appendBit(isValid)
+        let place = UInt64(truncatingIfNeeded: count & 63)
+        word |= (isValid ? 1 : 0) &<< place
+        nullCount &+= isValid ? 0 : 1
+        count &+= 1
+        if place == 63 { endWord() }
+    }
+
+    /// Adds values of which none is null.
+    mutating func append(valid number: Int) {
+        var left = number
+        while left > 0 {
+            let place = count & 63
+            let taken = min(64 - place, left)
+            word |= (UInt64.max >> UInt64(64 - taken)) << UInt64(place)
+            count += taken
+            left -= taken
+            if place + taken == 64 { endWord() }
         }
     }
 
-    private mutating func appendBit(_ isValid: Bool) {
-        if bits.isEmpty {
-            bits = [UInt8](repeating: 0xff, count: count / 8)
-            if count % 8 > 0 { bits.append(1 << UInt8(count % 8) - 1) }
-        }
-        if count & 7 == 0 { bits.append(0) }
-        if isValid { bits[count >> 3] |= 1 << UInt8(count & 7) } else { nullCount &+= 1 }
-        count &+= 1
+    private mutating func endWord() {
+        words.append(word)
+        word = 0
+    }
+
+    /// A bit for each value, the lowest first; none if no value is null.
+    var bits: [UInt8] {
+        guard nullCount > 0 else { return [] }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(words.count * 8 + 8)
+        for word in words { bytes.append(littleEndian: word, width: 8) }
+        bytes.append(littleEndian: word, width: 8)
+        bytes.removeLast(bytes.count - (count + 7) / 8)
+        return bytes
     }
 }
 
 final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
     private var values: [Value] = []
+    /// As many as the last batch had.
+    private var expected = 0
 
     override var byteCount: Int { values.count * MemoryLayout<Value>.stride }
 
-    /// Adds values; the arrays are the caller's alone meanwhile, so that neither checks of access nor copies slow its loop.
     @inline(__always)
-    func fill(_ add: (inout [Value], inout ValidityBits) -> Void) {
-        var (values, validity) = (values, validity)
-        (self.values, self.validity) = ([], ValidityBits())
-        add(&values, &validity)
-        (self.values, self.validity) = (values, validity)
+    func append<Row>(_ rows: [Row], _ get: (Row) -> Value) {
+        fill(rows.count) { values, start in
+            for index in rows.indices { values[start &+ index] = get(rows[index]) }
+        }
+        validity.append(valid: rows.count)
+    }
+
+    @inline(__always)
+    func appendOptional<Row>(_ rows: [Row], _ get: (Row) -> Value?) {
+        var validity = validity
+        fill(rows.count) { values, start in
+            for index in rows.indices {
+                let value = get(rows[index])
+                if let value { values[start &+ index] = value }
+                validity.append(value != nil)
+            }
+        }
+        self.validity = validity
+    }
+
+    /// Makes room for more values. The array is the caller's alone meanwhile, so that neither checks of access nor copies slow its loop.
+    @inline(__always)
+    private func fill(_ count: Int, _ body: (inout MutableSpan<Value>, Int) -> Void) {
+        var values: [Value] = []
+        swap(&values, &self.values)
+        if values.isEmpty { values.reserveCapacity(expected) }
+        let start = values.count
+        values.append(contentsOf: repeatElement(.zero, count: count))
+        var span = values.mutableSpan
+        body(&span, start)
+        swap(&values, &self.values)
     }
 
     override func takeData() -> ColumnData {
+        expected = values.count
         defer { values = [] }
         return Value.data(values)
     }
@@ -99,44 +149,69 @@ final class TextBuilder: ColumnBuilder {
 /// Repeated texts, each stored once. A number that stands for a text is looked up without the text.
 final class DictionaryBuilder: ColumnBuilder {
     private var indexes: [Int32] = []
+    private var expected = 0
     private var dictionary = ColumnDictionary()
     private var places: [ExactText: Int32] = [:]
-    /// By number; -1 for a number without a text.
-    private var codes: [UInt32: Int32] = [:]
-    private var lastCode: (code: UInt32, index: Int32)?
+    /// By number, one more than the index; 0 for a number without a text.
+    private var codes = FlatMap()
     private var lastText: (text: ExactText, index: Int32)?
 
     override var byteCount: Int { indexes.count * 4 }
-    override var dictionaryBytes: Int { dictionary.bytes.count + dictionary.count * 64 + codes.count * 16 }
+    override var dictionaryBytes: Int { dictionary.bytes.count + dictionary.count * 64 + codes.count * 48 }
 
-    override func dropDictionary() {
-        (dictionary, places, codes, lastCode, lastText) = (ColumnDictionary(), [:], [:], nil, nil)
-    }
+    override func dropDictionary() { (dictionary, places, codes, lastText) = (ColumnDictionary(), [:], FlatMap(), nil) }
 
-    func append(code: UInt32, name: (UInt32) -> String?) {
-        if let lastCode, lastCode.code == code { return append(index: lastCode.index) }
-        let index: Int32
-        if let known = codes[code] {
-            index = known
-        } else {
-            index = name(code).map { place(of: ExactText($0)) } ?? -1
-            codes[code] = index
+    @inline(__always)
+    func append<Row>(_ rows: [Row], code: (Row) -> UInt32, name: (UInt32) -> String?) {
+        var last: (code: UInt32, index: Int32)?
+        fill(rows.count) { indexes, start in
+            for place in rows.indices {
+                let code = code(rows[place])
+                if last?.code != code { last = (code, index(of: code, name)) }
+                indexes[start &+ place] = last?.index ?? -1
+            }
         }
-        lastCode = (code, index)
-        append(index: index)
     }
 
-    func append(_ text: String?) {
-        guard let text = text.map(ExactText.init) else { return append(index: -1) }
-        if let lastText, lastText.text == text { return append(index: lastText.index) }
+    private func index(of code: UInt32, _ name: (UInt32) -> String?) -> Int32 {
+        if let known = codes[UInt64(code)] { return known - 1 }
+        let index = name(code).map { place(of: ExactText($0)) } ?? -1
+        codes.set(UInt64(code), index + 1)
+        return index
+    }
+
+    @inline(__always)
+    func append<Row>(_ rows: [Row], _ get: (Row) -> String?) {
+        fill(rows.count) { indexes, start in
+            for place in rows.indices { indexes[start &+ place] = index(of: get(rows[place])) }
+        }
+    }
+
+    private func index(of text: String?) -> Int32 {
+        guard let text = text.map(ExactText.init) else { return -1 }
+        if let lastText, lastText.text == text { return lastText.index }
         let index = place(of: text)
         lastText = (text, index)
-        append(index: index)
+        return index
     }
 
-    private func append(index: Int32) {
-        validity.append(index >= 0)
-        indexes.append(max(index, 0))
+    /// As in `NumberBuilder`.
+    @inline(__always)
+    private func fill(_ count: Int, _ body: (inout MutableSpan<Int32>, Int) -> Void) {
+        var indexes: [Int32] = []
+        swap(&indexes, &self.indexes)
+        if indexes.isEmpty { indexes.reserveCapacity(expected) }
+        let start = indexes.count
+        indexes.append(contentsOf: repeatElement(-1, count: count))
+        var span = indexes.mutableSpan
+        body(&span, start)
+        var validity = validity
+        for place in start..<start + count {
+            validity.append(span[place] >= 0)
+            span[place] = max(span[place], 0)
+        }
+        self.validity = validity
+        swap(&indexes, &self.indexes)
     }
 
     private func place(of text: ExactText) -> Int32 {
@@ -149,6 +224,7 @@ final class DictionaryBuilder: ColumnBuilder {
     }
 
     override func takeData() -> ColumnData {
+        expected = indexes.count
         defer { indexes = [] }
         return .dictionary(indexes: indexes, dictionary)
     }
@@ -178,14 +254,19 @@ final class ListBuilder: ColumnBuilder {
 
     override var byteCount: Int { texts.byteCount + numbers.count * 8 + offsets.count * 4 }
 
-    func append(_ list: [String]) {
-        for text in list { texts.append(text) }
-        end(list.count)
+    func append(_ list: some Sequence<String>) {
+        var count = 0
+        for text in list {
+            texts.append(text)
+            count += 1
+        }
+        end(count)
     }
 
-    func append(_ list: [UInt64]) {
+    func append(_ list: some Sequence<UInt64>) {
+        let count = numbers.count
         numbers += list
-        end(list.count)
+        end(numbers.count - count)
     }
 
     private func end(_ count: Int) {

@@ -80,12 +80,7 @@ public struct ColumnReader<Row>: Sendable {
     /// A number or a Boolean that every row has.
     public static func number<Value: ColumnNumber>(_ get: @escaping @Sendable (Row) -> Value) -> ColumnReader {
         ColumnReader(Value.columnType, isNullable: false, cell: { get($0).cell }, { NumberBuilder<Value>() }) { rows, builder in
-            builder.fill { values, validity in
-                for row in rows {
-                    values.append(get(row))
-                    validity.append(true)
-                }
-            }
+            builder.append(rows, get)
         }
     }
 
@@ -98,13 +93,7 @@ public struct ColumnReader<Row>: Sendable {
         _ type: ColumnType, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> Value?
     ) -> ColumnReader {
         ColumnReader(type, isNullable: true, cell: cell, { NumberBuilder<Value>() }) { rows, builder in
-            builder.fill { values, validity in
-                for row in rows {
-                    let value = get(row)
-                    values.append(value ?? Value.zero)
-                    validity.append(value != nil)
-                }
-            }
+            builder.appendOptional(rows, get)
         }
     }
 
@@ -178,16 +167,16 @@ public struct ColumnReader<Row>: Sendable {
         ColumnReader(
             .dictionary, isNullable: true, cell: { row in get(row).map { .text($0) } ?? .null }, { DictionaryBuilder() }
         ) { rows, builder in
-            for row in rows { builder.append(get(row)) }
+            builder.append(rows, get)
         }
     }
 
     /// The same of values that lists have in another form.
     static func name(cell: @escaping @Sendable (Row) -> CellValue) -> ColumnReader {
         ColumnReader(.dictionary, isNullable: true, cell: cell, { DictionaryBuilder() }) { rows, builder in
-            for row in rows {
+            builder.append(rows) { row in
                 let value = cell(row)
-                builder.append(value == .null ? nil : value.plain)
+                return value == .null ? nil : value.plain
             }
         }
     }
@@ -204,7 +193,7 @@ public struct ColumnReader<Row>: Sendable {
         name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {
         ColumnReader(.dictionary, isNullable: isNullable, cell: cell, { DictionaryBuilder() }) { rows, builder in
-            for row in rows { builder.append(code: get(row), name: name) }
+            builder.append(rows, code: get, name: name)
         }
     }
 
@@ -221,7 +210,9 @@ public struct ColumnReader<Row>: Sendable {
         }.named(.these(names.compactMap(\.self)))
     }
 
-    public static func texts(_ get: @escaping @Sendable (Row) -> [String]) -> ColumnReader {
+    public static func texts<Texts: Sequence<String> & SendableMetatype>(_ get: @escaping @Sendable (Row) -> Texts)
+        -> ColumnReader
+    {
         ColumnReader(
             .list(.utf8), isNullable: false, cell: { .list(get($0).map { .text($0) }) }, { ListBuilder(hasNumbers: false) }
         ) { rows, builder in
@@ -229,7 +220,9 @@ public struct ColumnReader<Row>: Sendable {
         }
     }
 
-    public static func numbers(_ get: @escaping @Sendable (Row) -> [UInt64]) -> ColumnReader {
+    public static func numbers<Numbers: Sequence<UInt64> & SendableMetatype>(_ get: @escaping @Sendable (Row) -> Numbers)
+        -> ColumnReader
+    {
         ColumnReader(
             .list(.uint64), isNullable: false, cell: { .list(get($0).map { .unsigned($0) }) }, { ListBuilder(hasNumbers: true) }
         ) { rows, builder in

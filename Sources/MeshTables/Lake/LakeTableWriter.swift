@@ -1,5 +1,6 @@
 import Foundation
 import MeshLedger
+import Projections
 
 /// Writes the rows of some days of a table, one file for each day.
 struct LakeTableWriter<Row> {

@@ -23,11 +23,8 @@ struct RowDigest: Equatable {
     }
 
     private static func add(_ column: ColumnArray, to hashes: inout [UInt64], _ known: inout [UInt64]) {
-        func each(_ value: (Int) -> UInt64) {
-            for index in 0..<column.count {
-                hashes[index] = mix(hashes[index], column.isValid(index) ? value(index) : 0x6e75_6c6c)
-            }
-        }
+        @inline(__always)
+        func each(_ value: (Int) -> UInt64) { mix(column, into: &hashes, value) }
         switch column.data {
         case .bool(let bits): each { UInt64(bits[$0 >> 3] >> UInt8($0 & 7) & 1) }
         case .int32(let values): each { UInt64(bitPattern: Int64(values[$0])) }
@@ -47,6 +44,18 @@ struct RowDigest: Equatable {
             var none: [UInt64] = []
             add(ColumnArray(count: count, nullCount: 0, validity: [], data: elements), to: &parts, &none)
             each { parts[Int(offsets[$0])..<Int(offsets[$0 + 1])].reduce(2, mix) }
+        }
+    }
+
+    @inline(__always)
+    private static func mix(_ column: ColumnArray, into hashes: inout [UInt64], _ value: (Int) -> UInt64) {
+        var hashes = hashes.mutableSpan
+        if column.validity.isEmpty {
+            for index in 0..<column.count { hashes[index] = mix(hashes[index], value(index)) }
+        } else {
+            for index in 0..<column.count {
+                hashes[index] = mix(hashes[index], column.isValid(index) ? value(index) : 0x6e75_6c6c)
+            }
         }
     }
 

@@ -38,7 +38,7 @@ final class GeometryColumn {
             offsets.append(Int32(clamping: bytes.count))
         }
         return ColumnArray(
-            count: batch.rowCount, nullCount: validity.nullCount, validity: validity.nullCount == 0 ? [] : validity.bits,
+            count: batch.rowCount, nullCount: validity.nullCount, validity: validity.bits,
             data: .bytes(offsets: offsets, bytes: bytes))
     }
 

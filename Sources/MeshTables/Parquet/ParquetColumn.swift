@@ -247,6 +247,10 @@ final class ParquetColumn: @unchecked Sendable {
     private func indexes(of values: [UInt64]) -> [Int32]? {
         var indexes: [Int32] = []
         indexes.reserveCapacity(values.count)
+        // A local dictionary is changed without checks of access to the property.
+        var numbers = NumberDictionary()
+        swap(&numbers, &self.numbers)
+        defer { swap(&numbers, &self.numbers) }
         numbers.open()
         let (before, earlier) = (numbers.values.count, valueCount - nullCount)
         for value in values {
@@ -255,13 +259,17 @@ final class ParquetColumn: @unchecked Sendable {
             if indexes.count & 1023 == 0, indexes.count >= 2048,
                 new > indexes.count / 2 || numbers.values.count > Self.mostEntries
             {
+                numbers.close()
                 endDictionary()
                 return nil
             }
         }
         // One page may be too small to judge by; if so, later pages use no dictionary.
         let all = earlier + indexes.count
-        if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries { endDictionary() }
+        if all >= 2048, numbers.values.count > all / 2 || numbers.values.count > Self.mostEntries {
+            numbers.close()
+            endDictionary()
+        }
         return indexes
     }
 

@@ -21,11 +21,13 @@ extension PacketRow: TableRow {
             TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
             TableColumn("opening", .enumeration { $0.opening }, meaning: "How it was opened, or why not."),
             TableColumn("is_damaged", .number { $0.isDamaged }, meaning: "Whether parts of it were altered on the way."),
-            TableColumn("receptions", .number { UInt32(clamping: $0.heardReceptions.count) }, meaning: "How often it was heard."),
             TableColumn(
-                "gateways", .texts { row in row.receptions.filter { $0.gateway != 0 }.map { NodeID.text($0.gateway) } },
+                "receptions", .number { $0.isReplayedState ? 0 : UInt32(clamping: $0.receptions.count) },
+                meaning: "How often it was heard."),
+            TableColumn(
+                "gateways", .texts { $0.receptions.lazy.filter { $0.gateway != 0 }.map { NodeID.text($0.gateway) } },
                 meaning: "Those that heard it."),
-            TableColumn("sequences", .numbers { $0.receptions.map(\.sequence) }, meaning: "The events of its receptions."),
+            TableColumn("sequences", .numbers { $0.receptions.lazy.map(\.sequence) }, meaning: "The events of its receptions."),
             TableColumn(
                 "has_conflict", .number { $0.hasConflict }, meaning: "Whether another packet has the same sender, id and hour."),
         ]

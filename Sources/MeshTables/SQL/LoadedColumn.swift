@@ -1,37 +1,30 @@
 internal import ProtobufWire
 
-/// One column of the rows that a cursor has read. It is a class so that reading a value retains no array.
-final class LoadedColumn {
-    private let isAllValid: Bool
+/// One column of the rows that a cursor has read. Numbers have classes of their own: reading a value retains no array.
+class LoadedColumn {
     private let validity: [UInt8]
-    private let data: ColumnData
-    private let type: ColumnType
 
-    init(_ array: ColumnArray, _ type: ColumnType) {
-        (isAllValid, validity, data) = (array.validity.isEmpty, array.validity, array.data)
-        self.type = type
+    fileprivate init(_ array: ColumnArray) { validity = array.validity }
+
+    static func of(_ array: ColumnArray, _ type: ColumnType) -> LoadedColumn {
+        switch array.data {
+        case .int32(let values): return LoadedIntegers(array, values.map { Int64($0) })
+        case .uint32(let values): return LoadedIntegers(array, values.map { Int64($0) })
+        case .int64(let values):
+            guard type == .microseconds else { return LoadedIntegers(array, values) }
+            return LoadedReals(array, values.map { Double($0) / 1e6 })
+        case .uint64(let values):
+            return LoadedIntegers(array.withoutUnsignedBeyondSigned, values.map { Int64(truncatingIfNeeded: $0) })
+        case .float64(let values): return LoadedReals(array, values)
+        case .float32(let values): return LoadedReals(array, values.map(shortest))
+        case .bool, .bytes, .dictionary, .list: return LoadedTexts(array, type)
+        }
     }
 
     @inline(__always)
-    func write(_ index: Int, to result: SQLResult) {
-        guard isAllValid || validity[index >> 3] >> UInt8(index & 7) & 1 == 1 else { return result.null() }
-        switch data {
-        case .int32(let values): result.integer(Int64(values[index]))
-        case .uint32(let values): result.integer(Int64(values[index]))
-        case .int64(let values):
-            if type == .microseconds { result.real(Double(values[index]) / 1e6) } else { result.integer(values[index]) }
-        case .uint64(let values): result.unsigned(values[index])
-        case .float64(let values): result.real(values[index])
-        case .float32(let values): result.real(Self.shortest(values[index]))
-        case .bool(let bits): result.integer(Int64(bits[index >> 3] >> UInt8(index & 7) & 1))
-        case .bytes(let offsets, let bytes):
-            let range = Int(offsets[index])..<Int(offsets[index + 1])
-            if type == .binary { result.bytes(bytes[range]) } else { result.text(utf8: bytes[range]) }
-        case .dictionary(let indexes, let dictionary): result.text(utf8: dictionary.text(Int(indexes[index])))
-        case .list(let offsets, let elements):
-            result.text(Self.json(Int(offsets[index])..<Int(offsets[index + 1]), elements))
-        }
-    }
+    final func isValid(_ index: Int) -> Bool { validity.isEmpty || validity[index >> 3] >> UInt8(index & 7) & 1 == 1 }
+
+    func write(_ index: Int, to result: SQLResult) { result.null() }
 
     /// The double that is written like the float: 3.3 stays 3.3.
     static func shortest(_ value: Float) -> Double {
@@ -40,6 +33,58 @@ final class LoadedColumn {
         let rounded = (wide * 100).rounded() / 100
         if Float(rounded) == value, abs(wide) < 1e4 { return rounded }
         return Double(value.description) ?? wide
+    }
+}
+
+private final class LoadedIntegers: LoadedColumn {
+    private let values: [Int64]
+
+    init(_ array: ColumnArray, _ values: [Int64]) {
+        self.values = values
+        super.init(array)
+    }
+
+    override func write(_ index: Int, to result: SQLResult) {
+        if isValid(index) { result.integer(values[index]) } else { result.null() }
+    }
+}
+
+private final class LoadedReals: LoadedColumn {
+    private let values: [Double]
+
+    init(_ array: ColumnArray, _ values: [Double]) {
+        self.values = values
+        super.init(array)
+    }
+
+    override func write(_ index: Int, to result: SQLResult) {
+        if isValid(index) { result.real(values[index]) } else { result.null() }
+    }
+}
+
+/// Texts and all else.
+private final class LoadedTexts: LoadedColumn {
+    private let data: ColumnData
+    private let isBinary: Bool
+
+    init(_ array: ColumnArray, _ type: ColumnType) {
+        data = array.data
+        isBinary = type == .binary
+        super.init(array)
+    }
+
+    override func write(_ index: Int, to result: SQLResult) {
+        guard isValid(index) else { return result.null() }
+        switch data {
+        case .bool(let bits): result.integer(Int64(bits[index >> 3] >> UInt8(index & 7) & 1))
+        case .bytes(let offsets, let bytes):
+            let range = Int(offsets[index])..<Int(offsets[index + 1])
+            if isBinary { result.bytes(bytes[range]) } else { result.text(utf8: bytes[range]) }
+        case .dictionary(let indexes, let dictionary): result.text(utf8: dictionary.text(Int(indexes[index])))
+        case .list(let offsets, let elements):
+            result.text(Self.json(Int(offsets[index])..<Int(offsets[index + 1]), elements))
+        case .int32, .int64, .uint32, .uint64, .float32, .float64: result.null()  // have other classes
+        }
     }
 
     private static func json(_ range: Range<Int>, _ elements: ColumnData) -> String {

@@ -266,7 +266,7 @@ class LogCursor<Row>: BatchCursor {
 
     func begin(_ bounds: LogBounds, _ ledger: Ledger, _ head: UInt64) throws {}
 
-    final override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
+    final override func loadColumn(_ column: Int) -> LoadedColumn? { columns.load(column) }
 
     func number(_ row: Row) -> UInt64 { 0 }
 

@@ -102,6 +102,8 @@ class BatchCursor: VirtualCursor {
     private var size = BatchCursor.first
     var index = 0
     var count = 0
+    /// Columns of the current rows: looked up here, since code for rows of any type is slower.
+    private var loaded: [LoadedColumn?] = []
     /// Whether the current rows are the last ones.
     var isComplete = true
 
@@ -149,14 +151,25 @@ class BatchCursor: VirtualCursor {
     private func load() throws {
         repeat {
             index = 0
+            loaded.removeAll(keepingCapacity: true)
             try read(size)
             size = min(size * 2, Self.most)
         } while count == 0 && !isComplete
     }
 
+    @inline(__always)
     final override func write(_ column: Int, to result: SQLResult) throws {
+        if loaded.indices.contains(column), let values = loaded[column] { return values.write(index, to: result) }
+        try writeOther(column, to: result)
+    }
+
+    private func writeOther(_ column: Int, to result: SQLResult) throws {
         switch table.table.hidden(column) {
-        case nil: try writeValue(column, to: result)
+        case nil:
+            guard let values = loadColumn(column) else { return result.null() }
+            while loaded.count <= column { loaded.append(nil) }
+            loaded[column] = values
+            values.write(index, to: result)
         case .asOf:
             switch moment {
             case .integer(let number): result.integer(number)
@@ -174,7 +187,8 @@ class BatchCursor: VirtualCursor {
     func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {}
     /// Reads about this many of the next rows; sets `count` and `isComplete`.
     func read(_ most: Int) throws { (count, isComplete) = (0, true) }
-    func writeValue(_ column: Int, to result: SQLResult) throws { result.null() }
+    /// The values of the current rows; nil if there is no such column.
+    func loadColumn(_ column: Int) -> LoadedColumn? { nil }
     func writeKey(to result: SQLResult) { result.null() }
     func checkpoint() throws -> UInt64 { snapshot?.head ?? 0 }
 }

@@ -159,7 +159,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
         (count, isComplete) = (columns.rows.count, pull?.isAtEnd ?? true)
     }
 
-    override func writeValue(_ column: Int, to result: SQLResult) throws { columns.write(column, index, to: result) }
+    override func loadColumn(_ column: Int) -> LoadedColumn? { columns.load(column) }
 
     /// When SQLite joins the rows of several plans, it asks for columns that it had not announced.
     override func writeKey(to result: SQLResult) {

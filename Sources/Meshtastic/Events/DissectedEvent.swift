@@ -16,7 +16,9 @@ public struct DissectedEvent: Sendable, Equatable {
     public var summary: String {
         if let failure = packet.failure { return failure.reason }
         return switch packet.opening {
-        case .none: "no packet: FromRadio field \(packet.fromRadio)"
+        case .none:
+            packet.fromRadio == 0
+                ? "no packet, and no known field of FromRadio" : "no packet: FromRadio field \(packet.fromRadio)"
         case .decoded: "came in clear"
         case .channelKey:
             "opened with the key of channel \(channelName ?? "?")\(isAuthenticated ? ", whose tag matches" : "")\(damage)"

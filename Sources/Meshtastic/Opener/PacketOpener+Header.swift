@@ -53,6 +53,15 @@ extension PacketOpener {
         open(bytes, content, &packet, &batch)
     }
 
+    /// By number: the type of each variant of a radio's frame.
+    private static let radioVariants: [WireType?] = {
+        var types = [WireType?](repeating: nil, count: 256)
+        for field in FieldTable.standard.message(named: "FromRadio")?.fields ?? [] where (2...255).contains(field.number) {
+            types[Int(field.number)] = field.kind.wireType
+        }
+        return types
+    }()
+
     @inline(never)
     func decodeFromRadio(_ bytes: RawSpan, _ packet: inout DecodedPacket, _ batch: inout PacketBatch) {
         var content = PacketContent()
@@ -60,9 +69,8 @@ extension PacketOpener {
         do throws(WireError) {
             var reader = WireReader(bytes)
             while let field = try reader.next() {
-                // config_complete_id and rebooted are numbers, all other variants messages; another type is an unknown field.
-                let type: WireType = field.number == 7 || field.number == 8 ? .varint : .lengthDelimited
-                guard (2...255).contains(field.number), field.type == type else { continue }
+                // What the schema does not have, or has with another type, is an unknown field, and takes the place of no variant.
+                guard field.number < 256, field.type == Self.radioVariants[Int(field.number)] else { continue }
                 // A packet that another variant follows does not count, but an error in it still makes the frame invalid.
                 if variant.number == 2 { try NestedCheck.check(bytes, variant.range, message: "MeshPacket") }
                 variant = field

@@ -19,8 +19,6 @@ public struct FoldProgress: Sendable {
     }
 }
 
-private let coreCount = max(ProcessInfo.processInfo.activeProcessorCount, 1)
-
 /// The points at which a fold pauses, with no batch in flight, and what is done there.
 package struct FoldBarriers<Batch: FoldBatch>: Sendable {
     /// Given the position and the fold's end, returns the events after which it pauses, in order.

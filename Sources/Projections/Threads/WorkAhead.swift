@@ -6,7 +6,9 @@ package struct WorkAhead<Value: Sendable, Failure: Error> {
 
     package var count: Int { works.count }
 
-    package mutating func append(_ work: @escaping @Sendable () -> Result<Value, Failure>) { works.append(WorkBeside(work)) }
+    package mutating func append(_ work: @escaping @Sendable () -> Result<Value, Failure>) {
+        works.append(WorkBeside(isOffered: WorkBehind.leavesCore, work))
+    }
 
     /// The oldest result. Until it is ready, the caller's thread does work that no other thread has begun.
     package mutating func removeFirst() -> Result<Value, Failure> {

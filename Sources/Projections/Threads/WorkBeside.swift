@@ -15,9 +15,10 @@ final class WorkBeside<Value: Sendable, Failure: Error>: Sendable {
     private let state: Mutex<State>
     private let end = DispatchSemaphore(value: 0)
 
-    init(_ work: @escaping @Sendable () -> Result<Value, Failure>) {
+    /// - Parameter isOffered: whether other threads may begin it before the result is requested.
+    init(isOffered: Bool = true, _ work: @escaping @Sendable () -> Result<Value, Failure>) {
         state = Mutex(.waiting(work))
-        DispatchQueue.global().async { self.begin() }
+        if isOffered { DispatchQueue.global().async { self.begin() } }
     }
 
     /// Does the work, unless it has begun.

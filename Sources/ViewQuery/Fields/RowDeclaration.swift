@@ -14,12 +14,10 @@ package struct RowDeclaration<Row>: Sendable {
     package let columns: [RowColumn<Row>]
     /// In the order of their numbers.
     private let fields: [RowField<Row>]
-    /// The plain field of each, if it is one.
-    private let plain: [PlainField?]
     /// Plain fields that follow each other, and the place of the other field after them.
     private let runs: [(plain: [PlainField], other: Int?)]
-    /// By number; -1 where there is none.
-    private let places: [Int]
+    /// By number: where a field that is read goes.
+    private let targets: [FieldTarget]
     private let nodes: [RowColumn<Row>]
     /// The stored fields as a `.proto` file has them, by their numbers; the type is empty if several make up one property.
     package let schema: [(number: UInt32, name: String, type: String)]
@@ -28,7 +26,6 @@ package struct RowDeclaration<Row>: Sendable {
         columns = declared.filter { !$0.traits.isHidden }
         let fields = declared.flatMap(\.traits.wire).sorted { $0.number < $1.number }
         self.fields = fields
-        plain = fields.map(\.plain)
         var runs: [(plain: [PlainField], other: Int?)] = [([], nil)]
         for (place, field) in fields.enumerated() {
             if let plain = field.plain {
@@ -39,9 +36,9 @@ package struct RowDeclaration<Row>: Sendable {
             }
         }
         self.runs = runs
-        var places = [Int](repeating: -1, count: Int(fields.last?.number ?? 0) + 1)
-        for (place, field) in fields.enumerated() { places[Int(field.number)] = place }
-        self.places = places
+        var targets = [FieldTarget](repeating: .nothing, count: Int(fields.last?.number ?? 0) + 1)
+        for (place, field) in fields.enumerated() { targets[Int(field.number)] = field.plain.map { .plain($0) } ?? .other(place) }
+        self.targets = targets
         nodes = declared.filter { $0.traits.naming != nil }
         schema = declared.flatMap { column in column.traits.wire.map { ($0.number, column.name, $0.layout) } }
             .sorted { $0.0 < $1.0 }
@@ -61,14 +58,14 @@ package struct RowDeclaration<Row>: Sendable {
         var reader = WireReader(bytes)
         unsafe try withUnsafeMutablePointer(to: &row) { (row) throws(WireError) in
             let start = UnsafeMutableRawPointer(row)
+            let targets = targets.span
             while let field = try reader.next() {
                 let number = Int(field.number)
-                guard number < places.count, places[number] >= 0 else { continue }
-                let place = places[number]
-                if let plain = plain[place] {
-                    unsafe try plain.take(field, reader, into: start)
-                } else {
-                    unsafe try fields[place].take(&row.pointee, field, reader, true)
+                guard number < targets.count else { continue }
+                switch targets[number] {
+                case .nothing: continue
+                case .plain(let plain): unsafe try plain.take(field, reader, into: start)
+                case .other(let place): unsafe try fields[place].take(&row.pointee, field, reader, true)
                 }
             }
         }
@@ -84,6 +81,14 @@ package struct RowDeclaration<Row>: Sendable {
             return value as? UInt32 == node || (value as? [UInt32])?.contains(node) ?? false
         }
     }
+}
+
+/// Where a stored field goes.
+private enum FieldTarget: Sendable {
+    case nothing
+    case plain(PlainField)
+    /// Its place among the fields.
+    case other(Int)
 }
 
 extension RowColumn {

@@ -97,6 +97,7 @@ struct PlainField: Sendable {
         }
     }
 
+    @inline(__always)
     @unsafe func take(_ field: WireField, _ reader: borrowing WireReader, into row: UnsafeMutableRawPointer) throws(WireError) {
         let isOptional = form.absence == .none
         switch form.bits {
@@ -109,6 +110,15 @@ struct PlainField: Sendable {
             guard let cases = form.cases else { return }
             let byte = UInt8(truncatingIfNeeded: field.scalar) &- cases.first
             unsafe store(byte < cases.count ? byte : cases.other, in: row, false)
+        case .text, .fixed32List, .packedFixed32: unsafe try takeReference(field, reader, into: row)
+        }
+    }
+
+    @unsafe private func takeReference(
+        _ field: WireField, _ reader: borrowing WireReader, into row: UnsafeMutableRawPointer
+    ) throws(WireError) {
+        switch form.bits {
+        case .fixed32, .varint32, .varint64, .zigzag32, .float, .flag, .enumeration: break
         case .text: unsafe (row + offset).assumingMemoryBound(to: String.self).pointee = reader.string(field)
         case .fixed32List: unsafe (row + offset).assumingMemoryBound(to: [UInt32].self).pointee.append(field.asUInt32)
         case .packedFixed32:

@@ -42,6 +42,8 @@ class Outcome(typing.NamedTuple):
 
 # The share of a processor: a process that sleeps forever takes less, and one that waits on a busy machine takes more.
 ASLEEP = 0.01
+# A mutant that writes without end must not fill the disk of everyone else.
+MOST_WRITTEN = 8 << 30
 
 
 def used(process):
@@ -67,7 +69,7 @@ def test(root, number, wanted, skipped, seconds, silence=None, work=None):
         start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
     text, why, begun, longest, hardest = b"", None, time.monotonic(), 0, 0
-    heard, used_then = begun, 0.0
+    heard, used_then, free = begun, 0.0, shutil.disk_usage(folder).free
     try:
         while why is None:
             more, now = process.stdout.read(), time.monotonic()
@@ -87,6 +89,8 @@ def test(root, number, wanted, skipped, seconds, silence=None, work=None):
                 why = f"ended after {now - heard:.0f} s asleep"
             elif work is not None and used(process) - used_then > work:
                 why = f"ended after {work:.0f} s of work without a word"
+            elif free - shutil.disk_usage(folder).free > MOST_WRITTEN:
+                why = f"ended after {MOST_WRITTEN >> 30} GB"
             else:
                 time.sleep(0.02)
     finally:
