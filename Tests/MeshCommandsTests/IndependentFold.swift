@@ -121,13 +121,14 @@ struct IndependentFold {
     /// What FOLD.md says of damaged bytes is exact enough to be written again: no difference is excused.
     @Test(
         arguments: ["envelopes", "jsonl", "stream", "length-prefixed"]
-            + SharedFolder.captures("mqtt-envelopes.base64", "packets-2025-09.jsonl"), seeds)
+            + ["mqtt-envelopes.base64", "packets-2025-09.jsonl"], seeds)
     func `traffic with records removed, repeated and corrupted gives the rows of the independent fold`(
         kind: String, seed: UInt64
     ) throws {
         let fold = try OracleFold()
         var file = fold.folder.file("capture")
         if kind.contains(".") {
+            if SharedFolder.isMissing(for: "damaged records of \(kind) give the rows of the independent fold") { return }
             file = SharedFolder.file("captures/\(kind)")
         } else {
             try fold.command("simulate", "--seed", "8", "--packets", "5000", "--to", file.path, "--as", kind)

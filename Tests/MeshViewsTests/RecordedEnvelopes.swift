@@ -9,7 +9,8 @@ import Testing
 enum EnvelopeFile: CaseIterable {
     case generated, recorded
 
-    static let all = SharedFolder.exists ? allCases : [.generated]
+    /// Whether it is a case that this checkout cannot show.
+    func isMissing(for what: String) -> Bool { self == .recorded && SharedFolder.isMissing(for: "recorded envelopes: " + what) }
 
     func lines() throws -> [String] {
         switch self {
@@ -77,7 +78,8 @@ struct RecordedEnvelopes {
         }
     }
 
-    @Test(arguments: EnvelopeFile.all) func `a rebuild gives the same rows`(file: EnvelopeFile) async throws {
+    @Test(arguments: EnvelopeFile.allCases) func `a rebuild gives the same rows`(file: EnvelopeFile) async throws {
+        if file.isMissing(for: "a rebuild gives the same rows") { return }
         let ledger = try await file.ledger()
         try await ledger.catchUp()
         let names = Ledger.viewNames
@@ -89,8 +91,9 @@ struct RecordedEnvelopes {
         try await ledger.close()
     }
 
-    @Test(arguments: EnvelopeFile.all)
+    @Test(arguments: EnvelopeFile.allCases)
     func `D2: a key that comes late opens what was stored before`(file: EnvelopeFile) async throws {
+        if file.isMissing(for: "a late key opens what was stored before") { return }
         let ledger = try await file.ledger()
         try await ledger.catchUp()
         let before = try ledger.digest(of: "positions")

@@ -11,8 +11,11 @@ public enum SharedFolder {
 
     public static var exists: Bool { FileManager.default.fileExists(atPath: url.appendingPathComponent("captures").path) }
 
-    /// These names where the folder is there, for the arguments of a test that has others, too.
-    public static func captures(_ names: String...) -> [String] { exists ? names : [] }
+    /// Whether the folder is not there. Then a case of a test, whose other cases need no more than the project, is named as skipped in what `Tools/test` counts.
+    public static func isMissing(for what: String) -> Bool {
+        if !exists { print("➜ Test \"\(what)\" skipped: needs ../shared") }
+        return !exists
+    }
 
     public static func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
