@@ -62,7 +62,7 @@ actor ViewEngine {
     }
 
     /// How often a fold that failed continues with views that took over meanwhile: those that fail each time are also opened again each time.
-    private static let mostRestarts = 3
+    private static let mostRestarts = 16
 
     /// A fold that ended because a rebuilt view took over continues with that one.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
