@@ -73,13 +73,15 @@ struct DeletedFiles {
         let ledger = try await Ledger.create(at: path)
         let past = path + "/views/nodes/past"
         try FileManager.default.createDirectory(atPath: past, withIntermediateDirectories: true)
-        let (old, young) = (past + "/new-old", past + "/new-young")
-        for file in [old, young] { try Data("rows".utf8).write(to: URL(fileURLWithPath: file)) }
+        let (old, young) = (past + "/new-" + UUID().uuidString, past + "/new-" + UUID().uuidString)
+        let foreign = past + "/new-thesis"
+        for file in [old, young, foreign] { try Data("rows".utf8).write(to: URL(fileURLWithPath: file)) }
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: old)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: foreign)
         _ = try await ledger.log.append([NewEvent([1, 2, 3], encoding: .note, source: .log)])
         let then = try ledger.asOf(.sequence(1))
         _ = try then.nodes()
-        #expect(!isThere(old) && isThere(young))
+        #expect(!isThere(old) && isThere(young) && isThere(foreign))
         try await then.close()
         try await ledger.close()
     }
