@@ -80,7 +80,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
               meshledger nodes archive '!19025c00' --messages cascade
             """)
 
-    enum Rule: String, ExpressibleByArgument, CaseIterable {
+    enum Rule: String, NamedChoice {
         case keep, cascade, deny
     }
 

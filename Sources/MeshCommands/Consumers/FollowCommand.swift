@@ -5,7 +5,7 @@ import MeshLedger
 import ProtobufWire
 
 /// The lines that `follow` writes.
-enum FeedFormat: String, ExpressibleByArgument, CaseIterable {
+enum FeedFormat: String, NamedChoice {
     case jsonl, csv
 }
 

@@ -3,7 +3,7 @@ import Meshtastic
 import ProtobufWire
 
 /// The forms that posted bytes may have, the most reliably recognised first.
-enum PacketForm: String, ExpressibleByArgument, CaseIterable {
+enum PacketForm: String, NamedChoice {
     case envelope, packet
     case fromRadio = "from-radio"
     case toRadio = "to-radio"

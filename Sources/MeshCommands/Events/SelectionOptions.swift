@@ -24,4 +24,4 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-extension EventOrder.Clock: ExpressibleByArgument {}
+extension EventOrder.Clock: NamedChoice {}

@@ -7,7 +7,7 @@ import Meshtastic
 import ProtobufWire
 
 /// What can be exported.
-enum ExportSubject: String, ExpressibleByArgument, CaseIterable {
+enum ExportSubject: String, NamedChoice {
     case all, events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors,
         nodehistory,
         hardware, radios, packets, receptions, channels, quarantine, archived, references
@@ -29,7 +29,7 @@ extension NameCompletion {
 }
 
 /// Formats for other programs.
-enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+enum ExportFormat: String, NamedChoice {
     case csv, jsonl, json, arrow, parquet, geojson, gpx, kml, ledger
 
     /// A file for a person's or program's rows, unlike a map or a recording.

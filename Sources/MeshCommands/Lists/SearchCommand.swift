@@ -15,7 +15,7 @@ struct SearchCommand: AsyncParsableCommand, ShowsTimes {
               meshledger search --fuzzy emergancy
             """)
 
-    enum Place: String, ExpressibleByArgument, CaseIterable {
+    enum Place: String, NamedChoice {
         case messages, nodes, waypoints
     }
 

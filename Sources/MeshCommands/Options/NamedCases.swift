@@ -36,11 +36,3 @@ extension RadioPart: ExpressibleByArgument {
 
     public static var allValueStrings: [String] { names(of: Self.self) }
 }
-
-/// Names of options, in any case.
-extension RawRepresentable where Self: ExpressibleByArgument & CaseIterable, RawValue == String {
-    public init?(argument: String) {
-        guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == argument.lowercased() }) else { return nil }
-        self = found
-    }
-}

@@ -2,7 +2,7 @@ import ArgumentParser
 import MeshTables
 
 /// How rows are printed.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+enum OutputFormat: String, NamedChoice {
     case table, json, jsonl, csv
 }
 

@@ -64,7 +64,7 @@ struct SQLCommand: AsyncParsableCommand {
 }
 
 /// The formats of answers: rows, or columns for analysis.
-enum SQLFormat: String, ExpressibleByArgument, CaseIterable {
+enum SQLFormat: String, NamedChoice {
     case table, json, jsonl, csv, arrow, parquet
 
     /// Nil for column formats.
