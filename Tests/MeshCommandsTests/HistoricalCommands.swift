@@ -72,6 +72,21 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `18.6: an erasure removes what a killed --as-of has just left in memory`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1), Line.text("two", from: 2)])
+        let ended = try FinishedProcess(URL(fileURLWithPath: "/bin/sh"), ["-c", "echo $$"])
+        let number = ended.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let left = "/dev/shm/meshledger-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: left + "/nodes", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: left) }
+        try Data("erased soon".utf8).write(to: URL(fileURLWithPath: left + "/nodes/data.mdb"))
+        try Data("\(number)\n".utf8).write(to: URL(fileURLWithPath: left + "/LOCK"))
+        #expect(try tool.run("nodes").status == 0 && FileManager.default.fileExists(atPath: left), "it may not be locked yet")
+        #expect(try tool.run("erase", "--sequence", "2", "--yes").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `18.5: what a link in the place of a view's earlier states leads to is neither written nor removed`() throws {
         let tool = try Tool()
         try tool.run("init")

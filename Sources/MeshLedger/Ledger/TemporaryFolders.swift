@@ -23,7 +23,11 @@ enum TemporaryFolders {
         let folder = folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
-            while removeIfAbandoned(folder + "/" + name) == .tooYoung, waits { usleep(100_000) }
+            var turns = waits ? 10 * (leastAge + 1) : 0  // it ends whatever the clock does meanwhile
+            while removeIfAbandoned(folder + "/" + name) == .tooYoung, turns > 0 {
+                usleep(100_000)
+                turns -= 1
+            }
         }
     }
 
@@ -47,7 +51,7 @@ enum TemporaryFolders {
         if let file {
             guard unsafe fstat(file, &status) == 0 else { return .inUse }
             // Locking it could be in the way of the process that has just made it.
-            guard time(nil) - status.st_mtim.tv_sec > leastAge else { return isAlive(path) ? .inUse : .tooYoung }
+            guard abs(time(nil) - status.st_mtim.tv_sec) > leastAge else { return isAlive(path) ? .inUse : .tooYoung }
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return .inUse }
         } else {
             guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return .inUse }

@@ -61,12 +61,8 @@ actor ViewEngine {
         }
     }
 
-    /// How often a fold that failed continues with views that took over meanwhile: those that fail each time are also opened again each time.
-    private static let mostRestarts = 16
-
     /// A fold that ended because a rebuilt view took over continues with that one.
     func foldLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
-        var restarts = 0
         while let pipeline = live {
             do {
                 if await pipeline.hasFailed {
@@ -75,8 +71,7 @@ actor ViewEngine {
                 }
                 return try await fold(pipeline, liveMembers, through: log.head.rawValue, progress: progress)
             } catch {
-                restarts += 1
-                if live === pipeline || restarts > Self.mostRestarts { throw error }
+                if live === pipeline { throw error }
             }
         }
     }
@@ -99,7 +94,6 @@ actor ViewEngine {
 
     /// Folds and commits the whole log. If a rebuilt view takes over meanwhile, which closes its old store, that one is folded and committed.
     private func commitLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
-        var restarts = 0
         while true {
             try await foldLive(progress)
             guard let pipeline = live else { return }
@@ -107,8 +101,7 @@ actor ViewEngine {
                 try await pipeline.flush(.request)
                 if live === pipeline { return }
             } catch {
-                restarts += 1
-                if live === pipeline || restarts > Self.mostRestarts { throw error }
+                if live === pipeline { throw error }
             }
         }
     }

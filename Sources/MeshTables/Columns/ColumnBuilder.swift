@@ -17,6 +17,12 @@ public class ColumnBuilder {
 
     func takeData() -> ColumnData { .bool([]) }
 
+    /// Those so far, of which no copy is left here: adding to them copies nothing.
+    final func takeValidity() -> ValidityBits {
+        defer { validity = ValidityBits() }
+        return validity
+    }
+
     /// Returns the values so far and begins a new batch.
     final func finish() -> ColumnArray {
         defer { validity = ValidityBits() }
@@ -88,7 +94,7 @@ final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
 
     @inline(__always)
     func appendOptional<Row>(_ rows: [Row], _ get: (Row) -> Value?) {
-        var validity = validity
+        var validity = takeValidity()
         fill(rows.count) { values, start in
             for index in rows.indices {
                 let value = get(rows[index])
@@ -205,7 +211,7 @@ final class DictionaryBuilder: ColumnBuilder {
         indexes.append(contentsOf: repeatElement(-1, count: count))
         var span = indexes.mutableSpan
         body(&span, start)
-        var validity = validity
+        var validity = takeValidity()
         for place in start..<start + count {
             validity.append(span[place] >= 0)
             span[place] = max(span[place], 0)
