@@ -15,9 +15,7 @@ enum ReaderNumber {
 
     static var own: Int32 { getpid() }
 
-    /// Linux assigns no process a number of 2^22 or more.
-    static let largestOfProcess: Int32 = 1 << 22
-
+    /// One that no process has: Linux assigns none of 2^22 or more.
     static func other() -> Int32 { .random(in: 1 << 30 ... .max) }
 
     /// Whether no other process reads under this environment's number. If so, this process claims it until the environment is closed.

@@ -1,26 +1,12 @@
 import Synchronization
 
-/// Signals a thread to stop.
-final class StopFlag: Sendable {
+/// Tells work on another thread to stop.
+package final class StopFlag: Sendable {
     private let value = Atomic(false)
 
-    var isSet: Bool { value.load(ordering: .acquiring) }
+    package init() {}
 
-    func set() { value.store(true, ordering: .releasing) }
-}
+    package var isSet: Bool { value.load(ordering: .acquiring) }
 
-/// Work that must complete even if the waiting task is cancelled: draining a queue, flushing views.
-enum Uncancelled {
-    static func run<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () async throws(Failure) -> Value)
-        async throws(Failure) -> Value
-    {
-        let task = Task { () async -> Result<Value, Failure> in
-            do throws(Failure) {
-                return .success(try await body())
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try await task.value.get()
-    }
+    package func set() { value.store(true, ordering: .releasing) }
 }

@@ -1,7 +1,7 @@
 package import Projections
 package import ViewQuery
 
-/// The views of a ledger, in the order in which they are listed. A new view is one line here, and a cap in `ViewCaps`.
+/// The views of a ledger, in the order in which they are listed. What else a new view touches is in `.github/CONTRIBUTING.md`.
 package enum ViewRegistry {
     package static func projections(_ caps: ViewCaps) -> [any Projection<MeshBatch>] {
         [

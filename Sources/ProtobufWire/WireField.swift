@@ -27,7 +27,6 @@ extension WireField {
     /// The low 32 bits, as protobuf reads a 32-bit number from a longer varint.
     @inlinable public var asUInt32: UInt32 { UInt32(truncatingIfNeeded: scalar) }
     @inlinable public var asInt32: Int32 { Int32(truncatingIfNeeded: scalar) }
-    @inlinable public var asUInt64: UInt64 { scalar }
     @inlinable public var asInt64: Int64 { Int64(bitPattern: scalar) }
     /// Zigzag: 0, -1, 1, -2, …
     @inlinable public var asSInt32: Int32 { Int32(bitPattern: asUInt32 >> 1) ^ -Int32(bitPattern: asUInt32 & 1) }

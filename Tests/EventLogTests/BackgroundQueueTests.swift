@@ -18,12 +18,15 @@ struct BackgroundQueueTests {
 
     @Test func `jobs that were added are done even when the queue has gone`() async {
         let isDone = Latch()
+        let order = Mutex<[Int]>([])
         do {
             let queue = BackgroundQueue(name: "test")
             queue.async { usleep(10_000) }
+            queue.async { order.withLock { $0.append(1) } }
             queue.async { isDone.open() }
         }
         await isDone.wait()
+        #expect(order.withLock { $0 } == [1])
     }
 
     private static var ownNiceness: Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }

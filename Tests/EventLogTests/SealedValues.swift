@@ -39,8 +39,6 @@ struct SealedValues {
         #expect(facts.values(2)?.count == 1024, "it was there")
         facts.insert(6_000_001, 2)
         #expect(facts.values(2) == nil && facts.mayHold(17, 2) && facts.values(1) == [5])
-        facts.makeUnknown(1)
-        #expect(facts.mayHold(6, 1) && !facts.mayHold(6, 3))
         facts.makeAllUnknown()
         #expect(facts.mayHold(6, 3))
     }

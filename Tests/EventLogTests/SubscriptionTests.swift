@@ -31,15 +31,15 @@ struct SubscriptionTests {
 
     @Test func `a cancelled subscription ends`() async throws {
         let log = try EventLog.temporary()
+        let count = Mutex(0)
         let following = Task {
-            var count = 0
-            for await range in log.subscribe(after: .zero) { count += range.count }
-            return count
+            for await range in log.subscribe(after: .zero) { count.withLock { $0 += range.count } }
         }
         try await appendNumbered(log, 5)
-        try await Task.sleep(for: .milliseconds(20))
+        while count.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(2)) }
         following.cancel()
-        #expect(await following.value == 5)
+        await following.value
+        #expect(count.withLock { $0 } == 5)
         await log.close()
     }
 

@@ -100,9 +100,17 @@ struct ErasedNodes {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        var packets: [Int: (id: Int, from: String)] = [:]
+        for row in try tool.run("events", "--format", "jsonl").objects {
+            guard let sequence = row["sequence"] as? Int, let id = row["packet_id"] as? Int, let from = row["from"] as? String
+            else {
+                continue
+            }
+            packets[sequence] = (id, from)
+        }
         try tool.run("retain", "--larger-than", "150kB", "--yes")
         let first = try #require(try tool.run("stats", "--format", "json").objects[0]["first_event"] as? Int)
-        let subjects = ["messages", "positions", "telemetry", "nodes", "packets"]
+        let subjects = ["messages", "positions", "telemetry", "nodes", "packets", "nodehistory"]
         let before = try subjects.map { try rows(tool, $0) }
         let writer = beside ? try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"]) : nil
         if let writer { #expect(try writer.waits(for: "trying again", seconds: 120)) }
@@ -128,6 +136,16 @@ struct ErasedNodes {
                 #expect(try files(holding: [Data(text.utf8)], in: tool.ledger) == [])
             }
         }
+        // A row that has no id, but its event.
+        let line = try #require(try rows(tool, "nodehistory").first { (Self.object($0)["sequence"] as? Int ?? first) < first })
+        let sequence = try #require(Self.object(line)["sequence"] as? Int)
+        let event = try #require(packets[sequence])
+        #expect(try tool.run("erase", "--packet", "\(event.id)", "--from", event.from, "--yes").status == 0)
+        gone.insert(line)
+        let indexed = try tool.run("export", "packet_events", "--format", "jsonl").objects.first {
+            $0["sequence"] as? Int == sequence
+        }
+        #expect(indexed?["port"] is NSNull, "\(indexed ?? [:])")
         for (subject, old) in zip(subjects, before) {
             #expect(try rows(tool, subject) == old.filter { !gone.contains($0) }, "\(subject)")
         }

@@ -29,7 +29,7 @@ struct IndependentFold {
     /// Each column in turn gets another value in one row, and the value of each other column of its kind in all rows.
     @Test func `a fold that is wrong in any column of any view is noticed`() throws {
         let fold = try OracleFold()
-        let keys = try fold.generate("events", seed: 3, "packets=700", "hostile=12")
+        let keys = try fold.generate("events", seed: 3, "packets=1000", "hostile=12")
         expectSame(try fold.compare(keys))
         let found = try OraclePython.run("break_columns.py", [fold.folder.file("rows.jsonl").path, fold.folder.path]) { _ in true
         }

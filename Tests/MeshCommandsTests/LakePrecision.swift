@@ -1,6 +1,7 @@
 import Foundation
 import MeshLedger
 import MeshTables
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -70,5 +71,58 @@ struct LakePrecision {
         #expect(try tool.run("lake", "write", lake, "--precision", "14", "--table", "mapreports").status == 0)
         let log = try String(contentsOfFile: lake + "/mapreports/_delta_log/00000000000000000000.json", encoding: .utf8)
         #expect(log.contains("altitude"))
+    }
+
+    /// A radio that reports its own settings, its home among them.
+    private func addRadio(_ tool: Tool) throws {
+        var stream: [UInt8] = []
+        for (variant, body) in [
+            (3, { $0.varint(1, 0x11) }),
+            (
+                17,
+                {
+                    $0.message(15) { map in
+                        map.message(1) { home in
+                            home.varint(2, 474_212_345)
+                            home.varint(3, 85_412_345)
+                        }
+                    }
+                }
+            ),
+        ] as [(UInt32, (inout WireWriter) -> Void)] {
+            var frame = WireWriter()
+            frame.message(variant, body)
+            stream += [0x94, 0xc3, 0, UInt8(frame.bytes.count)] + frame.bytes
+        }
+        let file = tool.folder.file("radio.bin")
+        try Data(stream).write(to: file)
+        #expect(try tool.run("import", file.path).status == 0)
+        #expect(try tool.run("radios", "--format", "jsonl").output.contains("474212345"))
+    }
+
+    @Test func `a lake of reduced precision has no radios, whose settings have their homes, also if it had some`() throws {
+        let (tool, lake) = try filled()
+        try addRadio(tool)
+        let exact = tool.folder.file("exact").path
+        #expect(try tool.run("lake", "write", exact).lines.contains { $0.hasPrefix("radios:") })
+        #expect(!(try tool.run("lake", "write", lake, "--precision", "1km").lines.contains { $0.hasPrefix("radios:") }))
+        // As an earlier version began it.
+        let manifests = [exact, lake].map { URL(fileURLWithPath: $0 + "/manifest.json") }
+        var parts = try manifests.map { try JSONSerialization.jsonObject(with: Data(contentsOf: $0)) as? [String: Any] ?? [:] }
+        var tables = parts[1]["tables"] as? [String: Any] ?? [:]
+        tables["radios"] = (parts[0]["tables"] as? [String: Any])?["radios"]
+        #expect(tables["radios"] != nil)
+        parts[1]["tables"] = tables
+        try JSONSerialization.data(withJSONObject: parts[1]).write(to: manifests[1])
+        try FileManager.default.copyItem(atPath: exact + "/radios", toPath: lake + "/radios")
+        func files() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: lake + "/radios").filter { $0.hasSuffix(".parquet") }
+        }
+        #expect(try !files().isEmpty)
+        let mended = try tool.run("lake", "write", lake)
+        #expect(mended.status == 0 && mended.lines.contains { $0.hasPrefix("radios:") }, "\(mended)")
+        #expect(try files().isEmpty)
+        #expect(try tool.run("lake", "verify", lake).status == 0)
+        #expect(isUnchanged(try tool.run("lake", "write", lake)))
     }
 }

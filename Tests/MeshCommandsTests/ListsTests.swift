@@ -79,6 +79,41 @@ struct ListsTests {
         #expect(try #require(best.first?["snr"] as? Double) == receptions.max())
     }
 
+    @Test func `found messages, tracks and receptions are counted, sorted and turned round like other lists`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "RO"), Line.node(0x22, long: "Rover base", short: "RB"),
+            Line.text("water here", from: 0x11, time: 1_760_000_100),
+            Line.text("water and water", from: 0x22, time: 1_760_000_200),
+            Line.position(0x11, latitudeE7: 500_000_000, longitudeE7: 80_000_000, time: 1_760_000_100),
+            Line.position(0x11, latitudeE7: 500_010_000, longitudeE7: 80_000_000, time: 1_760_000_200),
+            Line.position(0x11, latitudeE7: 500_010_000, longitudeE7: 80_020_000, time: 1_760_000_250),
+        ])
+        func cells(_ line: String) throws -> [[String]] {
+            let outcome = try tool.start(line.split(separator: " ").map(String.init) + ["--format", "csv"]).wait()
+            #expect(outcome.status == 0, "\(line): \(outcome.errors)")
+            return outcome.lines.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        }
+        let best = try cells("search water --columns text")
+        #expect(best.count == 2 && best[0] == ["water and water"])
+        #expect(try cells("search water --columns text --reverse") == best.reversed())
+        #expect(try cells("search water --columns text --reverse --limit 1 --offset 1") == [best[0]])
+        #expect(try cells("search water --columns from --where from=!11") == [["!00000011"]])
+        #expect(try cells("search water --count-by day") == [["2025-10-09", "2"]])
+        #expect(try cells("search --in nodes rover --columns node --sort node --reverse") == [["!00000022"], ["!00000011"]])
+        let track = "positions track --node Rover"
+        let steps = try cells("\(track) --columns time,distance")
+        #expect(steps.map(\.last) == ["", "111.2", "142.9"])
+        #expect(try cells("\(track) --columns time,distance --reverse") == steps.reversed())
+        #expect(try cells("\(track) --columns time,distance --reverse --limit 1") == [steps[2]])
+        #expect(try cells("\(track) --columns distance --where distance>120") == [["142.9"]])
+        #expect(try cells("\(track) --count-by day --sum distance") == [["2025-10-09", "3", "254.1"]])
+        let id = try #require(
+            tool.run("packets", "--where", "port=POSITION_APP", "--format", "jsonl").objects.first?["id"] as? Int)
+        #expect(try cells("packets receptions \(id) --count-by gateway") == [["!0000abcd", "1"]])
+        #expect(try cells("packets receptions \(id) --until 2025-01-01").isEmpty)
+        #expect(try tool.run("packets", "receptions", "99", "--count-by", "gateway").status == 66)
+    }
+
     @Test func `rows of a list are chosen, sorted and cut by any column, hidden ones included`() throws {
         let tool = try tool()
         func latitudes(_ arguments: String...) throws -> [Double] {

@@ -180,10 +180,11 @@ struct TerminalTests {
         let tool = try Tool(holding: [Line.text("hello", from: 1)])
         let pipe = tool.folder.file("pipe").path
         #expect(unsafe mkfifo(pipe, 0o600) == 0)
-        for command in ["messages", "packets"] {
+        for (command, word) in [("messages", "reading"), ("packets", "reading"), ("sql", "querying")] {
             // Nobody reads the pipe, so that the command waits.
-            let outcome = try shown(tool, command, "--output", pipe, until: "reading  2 s")
-            #expect(outcome.output.contains("reading  1 s") && outcome.output.contains("reading  2 s"), "\(outcome)")
+            let statement = command == "sql" ? ["SELECT 1"] : []
+            let outcome = try tool.shown([command] + statement + ["--output", pipe], until: "\(word)  2 s")
+            #expect(outcome.output.contains("\(word)  1 s") && outcome.output.contains("\(word)  2 s"), "\(outcome)")
         }
         let quick = try shown(tool, "messages", "--format", "csv")
         #expect(quick.lines.count == 2 && quick.lines[0].hasPrefix("time,"), "\(quick)")

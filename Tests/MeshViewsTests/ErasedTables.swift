@@ -16,11 +16,12 @@ import Testing
         for definition in definitions {
             for table in definition.tables + ViewStore.Name.all + [ViewStore.Name.changes, ViewStore.Name.marks] {
                 #expect(ErasedNode.isDeclared(table, of: definition.name), "\(definition.name)/\(table)")
+                #expect(ErasedPacket.isDeclared(table, of: definition.name), "\(definition.name)/\(table)")
             }
         }
     }
 
-    @Test func `a table that nobody declared is refused instead of being kept`() throws {
+    @Test(arguments: [true, false]) func `a table that nobody declared is refused instead of being kept`(isOfNode: Bool) throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/baseline"
         let environment = try Environment.open(path, EnvironmentOptions())
@@ -31,7 +32,8 @@ import Testing
         try write.commit()
         environment.close()
         let copy = try BaselineCopy(of: path + "/data.mdb", at: folder.path + "/copy")
-        let error = #expect(throws: StorageError.self) { try ErasedNode(7).leave(copy, of: "nodes") }
+        let subject = isOfNode ? ErasureSubject.node(ErasedNode(7)) : .packet(ErasedPacket(id: 7))
+        let error = #expect(throws: StorageError.self) { _ = try subject.leave(copy, of: "nodes", events: []) }
         #expect(error?.call.contains("nodes/secrets") == true)
     }
 

@@ -5,7 +5,7 @@ usage: fold.py EVENTS.jsonl [--psk NAME=BASE64 ...] [--aead NAME=BASE64 ...] [--
 EVENTS.jsonl is what `meshledger export events --format jsonl` writes. Packets are decoded by the official Python package. One JSON line a
 row: {"view": …} and every column that columns.py lists.
 """
-import argparse, base64, json, math, struct, sys
+import argparse, base64, json, math, re, struct, sys
 import caps as limits
 from caps import vacated
 from columns import VIEWS
@@ -16,7 +16,7 @@ from packets import NOTHING, Event, Reader, read
 from place_views import Links, TraceRoutes, Waypoints
 from series_views import SENSORS, Kept, Positions, Radios, Sensors, Telemetry
 from traffic_views import Channels, Gateways, Nodes, cut
-from wire import fields
+from wire import LENGTH, VARINT, fields
 
 NAMED = 64
 OF_PACKETS = {3, 67, *SENSORS}
@@ -197,12 +197,42 @@ class Fold:
 
 def named(heard):
     """The nodes that a payload names."""
-    if heard.port not in (5, 8, 70, 71):
-        return []
     try:
-        content = read(PAYLOADS[heard.port], heard.data.payload)
+        found = {4: of_user, 6: of_admin, 35: of_store}.get(heard.port, of_route)(heard)
     except Exception:
         return []
+    return list(dict.fromkeys(node for node in found if node not in (*NOBODY, heard.to)))[:NAMED]
+
+
+def of_user(heard):
+    """The node of a user's id, if it is not the sender's."""
+    ids = [value for number, kind, value, *_ in fields(heard.data.payload) if (number, kind) == (1, LENGTH)]
+    shown = re.fullmatch(rb"!([0-9a-fA-F]{1,8})", ids[-1]) if ids else None
+    return [node for node in ([int(shown[1], 16)] if shown else []) if node != heard.sender]
+
+
+def of_admin(heard):
+    found = []
+    for number, kind, value, *_ in fields(heard.data.payload):
+        if kind == VARINT and number in (38, 39, 40, 47, 48, 49):
+            found.append(value & BROADCAST)
+        elif kind == LENGTH and number in (66, 67):
+            found += numbers(value, {number - 65})
+    return found
+
+
+def of_store(heard):
+    return numbers(heard.data.payload, {7, 8})
+
+
+def numbers(message, places):
+    return [value & BROADCAST for number, kind, value, *_ in fields(message) if kind == VARINT and number in places]
+
+
+def of_route(heard):
+    if heard.port not in (5, 8, 70, 71):
+        return []
+    content = read(PAYLOADS[heard.port], heard.data.payload)
     if heard.port == 5:
         content = getattr(content, content.WhichOneof("variant") or "", None) if content.WhichOneof("variant") != "error_reason" else None
         found = [] if content is None else [*content.route, *content.route_back]
@@ -212,7 +242,7 @@ def named(heard):
         found = [content.node_id, content.last_sent_by_id, *(neighbor.node_id for neighbor in content.neighbors)]
     else:
         found = [*content.route, *content.route_back]
-    return list(dict.fromkeys(node for node in found if node not in (*NOBODY, heard.to)))[:NAMED]
+    return found
 
 
 def plain(value):

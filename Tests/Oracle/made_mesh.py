@@ -18,7 +18,7 @@ KNOWN = CHANNELS[2:4]
 SEALED_CHANNELS = [("Vault", expand(bytes(range(7, 39)))), ("Quay", expand(bytes(range(16)))), ("Attic", bytes(range(60, 92)))]
 KNOWN_SEALED = SEALED_CHANNELS[:2]
 TEXT_PORTS = [1] * 8 + [10, 11, 32, 66]
-PORTS = TEXT_PORTS + [3] * 12 + [4] * 9 + [67] * 10 + [70] * 8 + [8] * 7 + [71] * 4 + [73] * 3 + [5] * 6 + [34, 65, 2, 6, 256, 64, 0, 511, 512, 78, 36, 12]
+PORTS = TEXT_PORTS + [3] * 12 + [4] * 9 + [67] * 10 + [70] * 8 + [8] * 7 + [71] * 4 + [73] * 3 + [5] * 6 + [34, 35, 65, 2, 6, 256, 64, 0, 511, 512, 78, 36, 12]
 
 
 class Node:

@@ -94,6 +94,8 @@ def position(random, mesh, node, now):
 
 def user(random, mesh, node, now):
     made = messages.User(id=f"!{node.number:08x}", hw_model=node.hardware, role=node.role, macaddr=random.randbytes(6))
+    if random.random() < 0.1:
+        made.id = random.choice([f"!{random.choice(mesh.nodes).number:08x}", "!AB", "^all", "!", "!123456789", "!0000000g"])
     if random.random() < 0.9:
         made.long_name, made.short_name = node.long_name, node.short_name
     if random.random() < mesh.hostile / 2:

@@ -28,7 +28,7 @@ extension EventLogError: CustomStringConvertible {
         case .missing: "there is no ledger here; check the path or create one"
         case .notALog: "this is not a ledger; check the path"
         case .foreign:
-            "something else is in the place of a file of the ledger; nothing was opened or changed; put the ledger's own file there; what belongs to no ledger may be removed"
+            "something else is in the place of a file of the ledger; nothing was opened or changed; put the ledger's own file back, or remove what does not belong to a ledger"
         case .replaced:
             "the ledger was moved, removed or replaced while it was open for writing; nothing more was confirmed, but the last events may be in the one that was moved; start again with the right one"
         case .notARecording: "this is not a recording of a ledger; check the path"

@@ -3,10 +3,13 @@
 /// Foundation's parser accepts a text that merely begins with a time, which would turn a typo into another time.
 package struct ISOTime {
     private var rest: ArraySlice<UInt8>
+    private var hasZone = false
 
-    package static func parse(_ text: String) -> Timestamp? {
+    /// - Parameter needsZone: whether a time without `Z` or an offset is refused.
+    package static func parse(_ text: String, needsZone: Bool = false) -> Timestamp? {
         var reader = ISOTime(rest: Array(text.utf8)[...])
-        return reader.timestamp()
+        guard let time = reader.timestamp(), reader.hasZone || !needsZone else { return nil }
+        return time
     }
 
     /// The same time of day that many months earlier, or on the last day of that month if it is shorter.
@@ -58,7 +61,9 @@ package struct ISOTime {
 
     /// Seconds east of Greenwich.
     private mutating func offset() -> Int64? {
-        if rest.isEmpty || take("Z") || take("z") { return 0 }
+        if rest.isEmpty { return 0 }
+        hasZone = true
+        if take("Z") || take("z") { return 0 }
         let isWest = take("-")
         guard isWest || take("+"), let hours = number(2), hours < 24 else { return nil }
         let hasColon = take(":")

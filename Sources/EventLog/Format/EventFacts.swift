@@ -28,9 +28,6 @@ public struct EventFacts: Sendable, Equatable {
         if facets[place].values.count > Self.largestFacet { facets.remove(at: place) }
     }
 
-    /// Records that an event may have any value in the facet.
-    public mutating func makeUnknown(_ facet: UInt8) { facets.removeAll { $0.number == facet } }
-
     /// Records that an event may have any value in every facet.
     public mutating func makeAllUnknown() { facets.removeAll() }
 

@@ -65,4 +65,14 @@ package final class RisingNumber: Sendable {
             waiter?.resume()
         }
     }
+
+    /// The same, for at most some seconds.
+    package func wait(past value: UInt64, seconds: Double) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait(past: value) }
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }  // if cancelled, the other task was first
+            await group.next()
+            group.cancelAll()
+        }
+    }
 }

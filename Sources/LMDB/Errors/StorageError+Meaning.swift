@@ -30,7 +30,7 @@ extension StorageError.Code {
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt: "it is damaged or is not a store; nothing was changed; restore it from a copy"
         case .foreign:
-            "something else is in its place; nothing was opened or changed; put its own file there; what belongs to no store may be removed"
+            "something else is in its place; nothing was opened or changed; put its own file back, or remove what does not belong to a store"
         case .replaced: "it was moved, removed or replaced while it was open for writing; open the right one"
         case .otherVersion: "another version of the format wrote it; open it with a program of that version"
         case .tooManyReaders: "all reader slots are taken; end some readers, then retry"

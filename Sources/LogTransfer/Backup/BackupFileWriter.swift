@@ -1,6 +1,7 @@
 internal import EventLog
 internal import Glibc
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// Writes a file of a backup and names it by its hash. One thread at a time.
 struct BackupFileWriter: ~Copyable {
@@ -49,7 +50,7 @@ struct BackupFileWriter: ~Copyable {
         try flush()
         guard fsync(descriptor) == 0 else { throw SmallFile.failure(errno, unfinished) }
         let file = BackupManifest.File(
-            path: path, bytes: byteCount, hash: BackupManifest.hexadecimal(context.finish().bytes))
+            path: path, bytes: byteCount, hash: Hexadecimal.text(context.finish().bytes))
         guard unsafe rename(unfinished, folder.path(of: file)) == 0 else { throw SmallFile.failure(errno, unfinished) }
         return file
     }
@@ -105,7 +106,7 @@ extension BackupFolder {
                 done += max(wrote, 0)
             }
         }
-        guard BackupManifest.hexadecimal(context.finish().bytes) == file.hash else {
+        guard Hexadecimal.text(context.finish().bytes) == file.hash else {
             throw EventLogError(.corrupt, path: path(of: file), detail: "\(file.path) of the backup does not match its hash")
         }
         guard fsync(target) == 0 else { throw SmallFile.failure(errno, place) }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import LMDB
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// The files of a backup.
 struct BackupFolder: Sendable {
@@ -78,7 +79,7 @@ struct BackupFolder: Sendable {
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
             if count < 0 { throw SmallFile.failure(errno, path) }
-            if count == 0 { return (BackupManifest.hexadecimal(context.finish().bytes), total) }
+            if count == 0 { return (Hexadecimal.text(context.finish().bytes), total) }
             context.update(buffer.span.rawBytes.extracting(first: count))
             total += count
         }
@@ -119,7 +120,7 @@ struct BackupFolder: Sendable {
         defer { close(file) }
         let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
-            BackupManifest.hexadecimal(summary.root) == part.root
+            Hexadecimal.text(summary.root) == part.root
         else {
             throw EventLogError(.corrupt, path: place, detail: "the part does not have the events that the backup's list states")
         }

@@ -71,7 +71,7 @@ struct BackupManifest: Sendable, Equatable {
         lines += files.map { "file \($0.path) \($0.bytes) \($0.hash)" }
         lines += parts.map { "part \($0.first) \($0.count) \($0.bytes) \($0.hash) \($0.root)" }
         let body = lines.joined(separator: "\n") + "\n"
-        return body + "sha256 \(Self.hexadecimal(SHA256.hash(Array(body.utf8))))\n"
+        return body + "sha256 \(Hexadecimal.text(SHA256.hash(Array(body.utf8))))\n"
     }
 
     init(ledger: String, created: Timestamp, time: Timestamp, size: UInt64, root: String, erasedThrough: UInt64) {
@@ -91,7 +91,7 @@ struct BackupManifest: Sendable, Equatable {
             throw EventLogError(.newerFormat, path: path, detail: String(start))
         }
         guard let end = text.range(of: "\nsha256 ", options: .backwards),
-            text[end.upperBound...] == Self.hexadecimal(SHA256.hash(Array((text[..<end.lowerBound] + "\n").utf8))) + "\n",
+            text[end.upperBound...] == Hexadecimal.text(SHA256.hash(Array((text[..<end.lowerBound] + "\n").utf8))) + "\n",
             let manifest = Self.read(lines)
         else { throw EventLogError(.corrupt, path: path, detail: "the backup's list is damaged") }
         self = manifest
@@ -132,10 +132,6 @@ struct BackupManifest: Sendable, Equatable {
             root: String(root), erasedThrough: erased)
         (manifest.parts, manifest.cuts, manifest.files, manifest.missingBaselines) = (parts, cuts, files, missing)
         return manifest
-    }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        Hexadecimal.text(bytes)
     }
 
     static func bytes(_ text: String) -> [UInt8]? {

@@ -2,6 +2,7 @@ public import EventLog
 internal import Foundation
 internal import Glibc
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// The result of a backup run.
 public struct BackupReport: Sendable, Equatable {
@@ -71,7 +72,7 @@ struct BackupRun {
         report.root = try log.root(size: EventSequence(snapshot.head))
         var manifest = BackupManifest(
             ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
-            root: BackupManifest.hexadecimal(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
+            root: Hexadecimal.text(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
         let event = try log.beginRead().cutNumber(CutRow.event) ?? 0
         let kept = try kept(old, erasures, cut: snapshot.cut, toldBy: event, &report)
         let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
@@ -211,7 +212,7 @@ struct BackupRun {
         }
         let (hash, bytes) = try BackupFolder.hash(place)
         let part = BackupManifest.Part(
-            first: first, count: summary.eventCount, bytes: bytes, hash: hash, root: BackupManifest.hexadecimal(summary.root))
+            first: first, count: summary.eventCount, bytes: bytes, hash: hash, root: Hexadecimal.text(summary.root))
         guard unsafe rename(place, folder.path(of: part)) == 0 else { throw SmallFile.failure(errno, place) }
         return part
     }

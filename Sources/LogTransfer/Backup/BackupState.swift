@@ -2,6 +2,7 @@ internal import EventLog
 internal import Foundation
 internal import LMDB
 internal import MeshCrypto
+internal import ProtobufWire
 
 /// What belongs to a log besides its events, and what remains of dropped events. Its files in a backup:
 enum DroppedFile {
@@ -122,7 +123,7 @@ struct BackupState {
             while try cursor.next() {
                 let words = String(decoding: cursor.key.copied, as: UTF8.self).split(separator: " ")
                 guard words.count == 3, words[0] == "node" else { continue }
-                lines.append("\(words[1]) \(words[2]) \(BackupManifest.hexadecimal(cursor.value.copied))\n")
+                lines.append("\(words[1]) \(words[2]) \(Hexadecimal.text(cursor.value.copied))\n")
             }
             return lines
         }
@@ -133,7 +134,7 @@ struct BackupState {
         guard let retention = try log.retention()?.retention, retention.first.rawValue == cut + 1 else { return }
         for baseline in retention.baselines where BackupManifest.File.isPlain(baseline.view[...]) {
             let path = "baselines/\(cut)/\(baseline.view)/data.mdb"
-            let digest = BackupManifest.hexadecimal(baseline.digest)
+            let digest = Hexadecimal.text(baseline.digest)
             if let known = reusable(path), known.hash == digest {
                 files.append(known)
             } else if let file = try folder.add(log.path + "/" + path, as: path), file.hash == digest {

@@ -2,6 +2,7 @@ public import EventLog
 internal import Foundation
 internal import Glibc
 internal import MeshCrypto
+internal import ProtobufWire
 
 extension EventLog {
     /// Brings the backup in a folder up to date with this log, which may be written to meanwhile, here or by another process.
@@ -46,7 +47,7 @@ extension EventLog {
             }
         }
         let root = tree.root().bytes
-        guard BackupManifest.hexadecimal(root) == manifest.root else {
+        guard Hexadecimal.text(root) == manifest.root else {
             throw EventLogError(.corrupt, path: folder.manifestPath, detail: "the root does not follow from the parts")
         }
         if let note = contents.checkpoint, let checkpoint = LogCheckpoint(note),

@@ -2,6 +2,7 @@ public import EventLog
 internal import Foundation
 internal import Glibc
 internal import LMDB
+internal import ProtobufWire
 
 /// The point up to which a backup is restored.
 public enum RestoreEnd: Sendable, Hashable {
@@ -112,7 +113,7 @@ struct RestoreRun {
             report.eventCount = log.head.rawValue
             report.first = EventSequence((cut?.last ?? 0) + 1)
             report.root = try log.root(size: log.head)
-            if last == nil, BackupManifest.hexadecimal(report.root) != manifest.root {
+            if last == nil, Hexadecimal.text(report.root) != manifest.root {
                 throw EventLogError(
                     .corrupt, path: folder.path, detail: "the root of the restored events is not that of the backup")
             }

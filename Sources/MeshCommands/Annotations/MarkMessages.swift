@@ -70,7 +70,11 @@ struct MessageReadCommand: AsyncParsableCommand {
 }
 
 struct MessageUnreadCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unread", abstract: "Mark messages as not read.")
+    static let configuration = CommandConfiguration(
+        commandName: "unread", abstract: "Mark messages as not read.",
+        discussion: """
+              meshledger messages unread --channel LongFast --since yesterday
+            """)
 
     @OptionGroup var marked: MarkedMessages
 

@@ -37,7 +37,11 @@ struct NodeFavoriteCommand: AsyncParsableCommand {
 }
 
 struct NodeUnfavoriteCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unfavorite", abstract: "Make nodes ordinary again.")
+    static let configuration = CommandConfiguration(
+        commandName: "unfavorite", abstract: "Make nodes ordinary again.",
+        discussion: """
+              meshledger nodes unfavorite '!19025c00'
+            """)
 
     @OptionGroup var marked: MarkedNodes
 
@@ -47,7 +51,10 @@ struct NodeUnfavoriteCommand: AsyncParsableCommand {
 struct NodeIgnoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ignore",
-        abstract: "Leave nodes and their messages out of lists with --not-ignored; they are still recorded.")
+        abstract: "Leave nodes and their messages out of lists with --not-ignored; they are still recorded.",
+        discussion: """
+              meshledger nodes ignore '!19025c00'
+            """)
 
     @OptionGroup var marked: MarkedNodes
 
@@ -55,7 +62,11 @@ struct NodeIgnoreCommand: AsyncParsableCommand {
 }
 
 struct NodeUnignoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unignore", abstract: "No longer ignore nodes.")
+    static let configuration = CommandConfiguration(
+        commandName: "unignore", abstract: "No longer ignore nodes.",
+        discussion: """
+              meshledger nodes unignore '!19025c00'
+            """)
 
     @OptionGroup var marked: MarkedNodes
 
@@ -63,7 +74,11 @@ struct NodeUnignoreCommand: AsyncParsableCommand {
 }
 
 struct NodeRestoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "restore", abstract: "List archived nodes again.")
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "List archived nodes again.",
+        discussion: """
+              meshledger nodes restore '!19025c00'
+            """)
 
     @OptionGroup var marked: MarkedNodes
 

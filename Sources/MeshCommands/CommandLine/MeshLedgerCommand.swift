@@ -22,7 +22,7 @@ public struct MeshLedgerCommand: AsyncParsableCommand {
         subcommands: [ExitStatusTopic.self, CompletionsTopic.self, ManualTopic.self],
         groupedSubcommands: [
             CommandGroup(
-                name: "Look at the mesh", subcommands: Lists.all + [SearchCommand.self, DiffCommand.self, SQLCommand.self]),
+                name: "Look at the mesh", subcommands: Lists.all + [SearchList.command, DiffCommand.self, SQLCommand.self]),
             CommandGroup(
                 name: "Packets and events",
                 subcommands: [PacketList.command, EventList.command, FollowCommand.self, DecodeCommand.self]),

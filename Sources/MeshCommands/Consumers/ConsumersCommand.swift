@@ -51,7 +51,10 @@ struct ConsumersListCommand: AsyncParsableCommand {
 
 struct ConsumersRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget a consumer and its position.")
+        commandName: "remove", abstract: "Forget a consumer and its position.",
+        discussion: """
+              meshledger follow consumers remove dashboard
+            """)
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: "The consumer's name.") var name: String

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import MeshLedger
 
@@ -31,7 +32,7 @@ struct PostedLines {
         while true {
             let count = unsafe Foundation.read(file.fileDescriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw CommandError(.noInput, "reading failed: \(unsafe String(cString: strerror(errno)))") }
+            guard count >= 0 else { throw CommandError(.noInput, "reading failed: \(SystemError.text())") }
             guard count > 0 else { break }
             if held != nil { held? += chunk[..<count] }
             try take(chunk[..<count])

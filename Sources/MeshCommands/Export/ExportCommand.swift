@@ -19,6 +19,11 @@ enum ExportSubject: String, NamedChoice {
     static let each = allCases.filter { $0 != .all }
 
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// Whether its rows have places, which `--precision` makes less exact.
+    var hasPlaces: Bool { isForMaps || self == .mapreports }
+    /// Whether GeoJSON has a form for it.
+    var isForMaps: Bool { [.positions, .waypoints, .traceroutes].contains(self) }
 }
 
 extension NameCompletion {
@@ -131,7 +136,7 @@ struct ExportCommand: AsyncParsableCommand {
         if format == .gpx || format == .kml, subject != .positions {
             throw ValidationError("\(format.rawValue) is a format for positions")
         }
-        if format == .geojson, ![.positions, .waypoints, .traceroutes].contains(subject) {
+        if format == .geojson, !subject.isForMaps {
             throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
         if subject == .events, node != nil {
@@ -154,11 +159,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func requirePlaces() throws {
-        if format != .ledger, case .subject(let subject) = subject,
-            [.positions, .waypoints, .traceroutes, .mapreports].contains(subject)
-        {
-            return
-        }
+        if format != .ledger, case .subject(let subject) = subject, subject.hasPlaces { return }
         throw ValidationError(
             "--precision is for positions, waypoints, traceroutes and mapreports: raw events and recordings hold what nodes sent, other rows have no places"
         )

@@ -37,11 +37,7 @@ struct DifferentRow: Sendable {
         let (oldValue, newValue) = (difference.old ?? nothing, difference.new ?? nothing)
         let old = difference.old == nil ? nil : Row(key: key.rawSpan, value: oldValue.rawSpan)
         let new = difference.new == nil ? nil : Row(key: key.rawSpan, value: newValue.rawSpan)
-        return DifferentRow(old, new, ComparedColumns()).map { ($0.key, $0.columns) } ?? (.text(hexadecimal(key)), [])
-    }
-
-    private static func hexadecimal(_ key: [UInt8]) -> String {
-        Hexadecimal.text(key)
+        return DifferentRow(old, new, ComparedColumns()).map { ($0.key, $0.columns) } ?? (.text(Hexadecimal.text(key)), [])
     }
 
     static var columns: [Column<DifferentRow>] {

@@ -18,7 +18,7 @@ struct DiskForecast {
     init(_ log: EventLog, logBytes: UInt64, viewBytes: UInt64, limit: UInt64?) throws {
         var status = statvfs()
         guard unsafe statvfs(log.path, &status) == 0 else {
-            throw EventLogError(.storage, path: log.path, detail: unsafe String(cString: strerror(errno)))
+            throw EventLogError(.storage, path: log.path, detail: SystemError.text())
         }
         freeBytes = UInt64(status.f_bavail) &* UInt64(status.f_frsize)
         let now = Timestamp.now

@@ -128,7 +128,8 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
         guard let dropped else { return }
         let what =
             packet == nil
-            ? "rows are left in the views" : "its contributions to nodes, links and gateways are left in the views"
+            ? "rows are left in the views"
+            : "its contributions to nodes, links, gateways, channels, hardware and views of your own are left in the views"
         StandardOutput.error(
             "meshledger: of receptions up to event \(dropped), which retention has dropped, \(what): these are not erased; --node takes those of a "
                 + "node away")

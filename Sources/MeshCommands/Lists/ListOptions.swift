@@ -271,6 +271,17 @@ extension ListRequest {
     }
 }
 
+extension ListRequest {
+    /// Prints a list that has an order of its own, which the finder reverses if the newest are to be first.
+    func writeInOwnOrder<List: RowList>(_ list: List) throws {
+        try write(list.columns(self), emptyNote: list.emptyNote) { query, body in
+            var query = query
+            query.newestFirst = options.sort == nil && options.reverse
+            try list.visit(query, in: ledger, body)
+        }
+    }
+}
+
 extension RowQuery {
     /// Whether only rows of some times are wanted, which those are not of which only the time of their import is known.
     var hasTimes: Bool { since != nil || until != nil }

@@ -24,7 +24,7 @@ struct PositionList: RowList {
               meshledger positions --node Rover --since yesterday --oldest-first --format csv
               meshledger positions --where 'altitude>1000' --sort altitude --reverse --limit 5
             """,
-        noun: .init(abstract: "Where nodes were, and their tracks.", subcommands: [PositionsTrackCommand.self]))
+        noun: .init(abstract: "Where nodes were, and their tracks.", subcommands: [TrackList.command]))
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Flag(help: "Only the newest position of each node.") var latest = false

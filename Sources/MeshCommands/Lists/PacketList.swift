@@ -27,7 +27,7 @@ struct PacketList: LiveList {
             """,
         noun: .init(
             abstract: "Each packet once, with its receivers and fields.", aliases: ["packet"],
-            subcommands: [PacketShowCommand.self, PacketReceptionsCommand.self]))
+            subcommands: [PacketShowCommand.self, ReceptionList.command]))
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var following: FollowOption

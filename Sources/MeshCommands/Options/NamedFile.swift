@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 
 /// A file that a person names: one that is missing, a folder, or may not be read has the same status in every command.
@@ -18,7 +19,7 @@ enum NamedFile {
                 default: .inputOutput
                 }
             throw CommandError(
-                status, "\(path) cannot be read: \(unsafe String(cString: strerror(number))); check the path and its mode")
+                status, "\(path) cannot be read: \(SystemError.text(number)); check the path and its mode")
         }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

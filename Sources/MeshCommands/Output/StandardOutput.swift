@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import MeshTables
 
@@ -123,7 +124,7 @@ final class StandardOutput: ByteOutput {
                     pager?.end()
                     (pager == nil ? ExitStatus.brokenPipe : .success).end()
                 }
-                let reason = unsafe String(cString: strerror(errno))
+                let reason = SystemError.text()
                 Self.error("meshledger: \(DisplayWidth.safe(name)): writing failed: \(reason)")
                 ExitStatus.inputOutput.end()
             }
@@ -140,7 +141,7 @@ final class StandardOutput: ByteOutput {
     func sync() throws {
         flush()
         guard fsync(descriptor) != 0, errno != EINVAL, errno != EROFS, errno != ENOTSUP else { return }
-        throw CommandError(.inputOutput, "\(name): syncing failed: \(unsafe String(cString: strerror(errno)))")
+        throw CommandError(.inputOutput, "\(name): syncing failed: \(SystemError.text())")
     }
 
     /// The width of the terminal in columns, or nil where output goes elsewhere.

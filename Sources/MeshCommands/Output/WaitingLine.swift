@@ -17,7 +17,20 @@ final class WaitingLine: Sendable {
     /// Runs work, and says so where it takes long.
     /// - Parameter title: what is done, such as `comparing`; nil to say nothing.
     static func during<Result>(_ title: String?, _ work: () async throws -> Result) async throws -> Result {
-        guard let title, isatty(2) == 1 else { return try await work() }
+        let end = begin(title)
+        defer { end() }
+        return try await work()
+    }
+
+    /// The same of work that blocks its thread.
+    static func during<Result>(_ title: String?, _ work: () throws -> Result) throws -> Result {
+        let end = begin(title)
+        defer { end() }
+        return try work()
+    }
+
+    private static func begin(_ title: String?) -> () -> Void {
+        guard let title, isatty(2) == 1 else { return {} }
         let line = WaitingLine()
         current.withLock { $0 = line }
         let started = ContinuousClock.now
@@ -27,11 +40,10 @@ final class WaitingLine: Sendable {
                 line.show("\(title)  \(ProgressBar.duration((ContinuousClock.now - started) / .seconds(1)))")
             }
         }
-        defer {
+        return {
             task.cancel()
             line.end()
         }
-        return try await work()
     }
 
     /// Something else is shown: nothing more is said.

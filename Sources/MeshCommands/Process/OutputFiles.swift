@@ -124,7 +124,7 @@ enum OutputFiles {
     }
 
     private static func failure(_ number: Int32, _ path: String, _ status: ExitStatus = .cannotCreate) -> CommandError {
-        let reason = unsafe String(cString: strerror(number))
+        let reason = SystemError.text(number)
         return CommandError(
             number == EACCES ? .permission : status, "\(path) cannot be written: \(reason); check the folder and its mode")
     }

@@ -103,7 +103,7 @@ struct BackupService: Service {
 
     func run() async throws {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let isStopped = StopMark()
+            let isStopped = StopFlag()
             let (folder, log, logger) = (backup.folder, log, logger)
             let work = Task.detached {
                 do {

@@ -99,6 +99,10 @@ final class SQLRun {
     }
 
     func run(_ text: String, _ values: [SQLValue] = []) throws {
+        try WaitingLine.during("querying") { try answer(text, values) }
+    }
+
+    private func answer(_ text: String, _ values: [SQLValue]) throws {
         if let format = TableFormat(rawValue: format.rawValue) { return try write(text, values, as: format) }
         var writer: RowWriter<[SQLValue]>?
         try connection.run(text, values) { columns in

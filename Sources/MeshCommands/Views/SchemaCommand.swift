@@ -110,7 +110,10 @@ struct SchemaCheckCommand: AsyncParsableCommand {
 
 struct SchemaDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Remove a view that this program does not know.")
+        commandName: "drop", abstract: "Remove a view that this program does not know.",
+        discussion: """
+              meshledger view schema drop port_use
+            """)
 
     @OptionGroup var ledger: LedgerOption
     @Argument(help: ArgumentHelp("The view.", valueName: "view")) var view: String

@@ -50,7 +50,10 @@ struct ViewListCommand: AsyncParsableCommand {
 
 struct ViewDigestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "digest", abstract: "A hash of each view's checkpoint and rows, equal after any rebuild of the same log.")
+        commandName: "digest", abstract: "A hash of each view's checkpoint and rows, equal after any rebuild of the same log.",
+        discussion: """
+              meshledger view digest
+            """)
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption

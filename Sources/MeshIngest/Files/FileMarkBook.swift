@@ -1,4 +1,5 @@
 import EventLog
+import ProtobufWire
 
 /// Finds the mark of a file that was imported before, whatever its name and length were then.
 ///
@@ -45,11 +46,8 @@ struct FileMarkBook {
     }
 
     private func key(_ head: [UInt8], _ length: Int) -> String {
-        let digits = FileMark.hash(head, min(length, head.count)).prefix(16).map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0" + text : text
-        }
-        return "file/\(format.rawValue)/\(length)/\(digits.joined())"
+        let digits = FileMark.hash(head, min(length, head.count)).prefix(16)
+        return "file/\(format.rawValue)/\(length)/\(Hexadecimal.text(digits))"
     }
 
     private func cursor(_ key: String, _ file: InputFile) async throws(IngestError) -> [UInt8]? {

@@ -2,15 +2,15 @@ import EventLog
 
 /// The reception time in a record.
 enum ReceptionTime {
-    /// Unix seconds, with or without a fraction, or ISO 8601 in UTC; 0 and null mean that it was not recorded.
+    /// Unix seconds, with or without a fraction, or ISO 8601 with `Z` or an offset; 0 and null mean that it was not recorded.
     static func read(_ member: JSONMembers.Member, _ line: Span<UInt8>) throws(RecordFault) -> Reception {
         switch member.kind {
         case .null: return .unrecorded
         case .string:
-            guard let text = try member.string(in: line), let microseconds = InstantText.microseconds(text) else {
-                throw RecordFault("a time that is not ISO 8601 in UTC")
+            guard let text = try member.string(in: line), let time = ISOTime.parse(text, needsZone: true) else {
+                throw RecordFault("a time that is not ISO 8601 with Z or an offset")
             }
-            return .recorded(Timestamp(microseconds: microseconds))
+            return .recorded(time)
         case .number:
             if let seconds = member.integer(in: line) {
                 if seconds == 0 { return .unrecorded }

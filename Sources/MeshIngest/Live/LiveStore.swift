@@ -13,7 +13,7 @@ struct LiveStore {
     let buffer: LiveBuffer
     let board: SourceBoard
     /// Rises with each append.
-    var tide: Tide?
+    var progress: RisingNumber?
 
     /// Runs a source's work while storing what it receives. When the task is cancelled, everything received is stored before it returns.
     ///
@@ -96,7 +96,7 @@ struct LiveStore {
         } catch {
             throw IngestError(ledger: error, subject: name, reason: "the ledger did not accept \(events.count) received packets")
         }
-        tide?.rise()
+        progress?.raise()
         board.stored(events.count { $0.encoding != .gap })
     }
 }

@@ -169,14 +169,14 @@ final class ProxyClient: Sendable {
             state.answers.append(answer)
             return state.answers.count <= Self.mostAnswers
         }
-        radio.tide.rise()
+        radio.progress.raise()
         if !fits { throw Left() }
     }
 
     private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
         var sent: UInt64?
         while !Task.isCancelled, !state.withLock({ $0.isLeaving }) {
-            let level = radio.tide.level
+            let level = radio.progress.value
             var buffer = ByteBuffer()
             for answer in state.withLock({ state in
                 defer { state.answers = [] }
@@ -192,7 +192,7 @@ final class ProxyClient: Sendable {
             var reached = sent
             if let sent { reached = try addPackets(after: sent, to: &buffer) }
             guard buffer.readableBytes > 0 || reached != sent else {
-                await radio.tide.wait(past: level)
+                await radio.progress.wait(past: level)
                 continue
             }
             // Waits while the client does not read.
@@ -220,9 +220,9 @@ final class ProxyClient: Sendable {
     /// Answers its request as soon as the radio itself has reported everything.
     private func configuration(_ nonce: UInt32) async throws -> [[UInt8]] {
         while !Task.isCancelled {
-            let level = radio.memory.tide.level
+            let level = radio.memory.progress.value
             if let frames = radio.memory.answer(to: nonce) { return frames }
-            await radio.memory.tide.wait(past: level)
+            await radio.memory.progress.wait(past: level)
         }
         throw Left()
     }

@@ -20,7 +20,7 @@ extension SharedRadio {
             return answer(FromRadioMessage.queueStatus(result: Self.noRoom, packet: packet.id, free: 0))
         }
         know(source, of: address)
-        tide.rise()
+        progress.raise()
         let item = RadioOutbox.Item(
             message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue, answer: answer)
         guard !outbox.put(item) else { return }
@@ -28,7 +28,7 @@ extension SharedRadio {
         answer(FromRadioMessage.queueStatus(result: Self.fullQueue, packet: packet.id, free: 0))
         do throws(EventLogError) {
             _ = try await sink.append([Self.unsent(packet.bytes, packet.id, source)])
-            tide.rise()
+            progress.raise()
         } catch {
             // The client has its answer; that the ledger accepts nothing is reported by the radio's own source.
         }
@@ -92,7 +92,7 @@ extension SharedRadio {
                 unsent.append(Self.unsent(event.payload, id, event.header.source))
             }
             _ = try await sink.append(unsent, cursor: SourceCursor(key: unsentKey, value: EventNumbers.bytes(outbox.events)))
-            tide.rise()
+            progress.raise()
             guard !unsent.isEmpty else { return }
             let text = try Self.text(unsent.map(\.source), log)
             tell("\(text) will not be sent: too old, and shown as failed; send again what is still needed")

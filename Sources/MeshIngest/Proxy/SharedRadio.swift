@@ -25,7 +25,7 @@ public final class SharedRadio: LiveSource {
     let log: EventLog
     let sink: any EventSink
     /// Rises when it is shared in another way.
-    let changes = Tide()
+    let changes = RisingNumber()
 
     private struct State {
         var options: ShareOptions?
@@ -55,7 +55,7 @@ public final class SharedRadio: LiveSource {
             if state.options?.isSamePlace(as: options) != true { state.listenFailure = nil }
             return state.options != options
         }
-        if isNew { changes.rise() }
+        if isNew { changes.raise() }
     }
 
     public var name: String { radio.name }
@@ -69,7 +69,7 @@ public final class SharedRadio: LiveSource {
     var memory: RadioMemory { radio.memory }
     var outbox: RadioOutbox { radio.outbox }
     /// Rises with each append and each answer to a client.
-    var tide: Tide { radio.tide }
+    var progress: RisingNumber { radio.progress }
     /// The number of connected clients.
     public var clientCount: Int { state.withLock { $0.clients.count } }
     /// The number of the radio's source in the log.
@@ -154,14 +154,14 @@ public final class SharedRadio: LiveSource {
     private func measureAll() async {
         let clients = state.withLock { Array($0.clients.values) }
         for client in clients { await client.measure() }
-        if clients.contains(where: \.isGone) { changes.rise() }
+        if clients.contains(where: \.isGone) { changes.raise() }
     }
 
     /// Listens where it is shared, retrying while the port is taken.
     private func serveAgain() async {
         var backoff = Backoff()
         while !Task.isCancelled {
-            let level = changes.level
+            let level = changes.value
             guard let options = state.withLock({ $0.options }) else {
                 await changes.wait(past: level)
                 continue
@@ -193,7 +193,7 @@ public final class SharedRadio: LiveSource {
     /// Waits as long as the way in which it is shared meets a condition.
     private func wait(while isMet: (ShareOptions?) -> Bool) async {
         while !Task.isCancelled {
-            let level = changes.level
+            let level = changes.value
             guard isMet(state.withLock { $0.options }) else { return }
             await changes.wait(past: level)
         }
@@ -300,7 +300,7 @@ public final class SharedRadio: LiveSource {
             if stopped.client.hasStalled { stopped.client.replace() }
             return stopped.place
         }
-        changes.rise()
+        changes.raise()
         return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
     }
 }

@@ -1,3 +1,4 @@
+internal import EventLog
 import Meshtastic
 import ProtobufWire
 import Synchronization
@@ -19,7 +20,7 @@ final class RadioMemory: Sendable {
     }
 
     private let state = Mutex(State())
-    let tide = Tide()
+    let progress = RisingNumber()
 
     /// The radio's own node number; 0 until it is known.
     var number: UInt32 { state.withLock { $0.number } }
@@ -46,7 +47,7 @@ final class RadioMemory: Sendable {
             }
             return false
         }
-        if isNew { tide.rise() }
+        if isNew { progress.raise() }
     }
 
     /// The complete answer to a client that asks with this nonce; nil until the radio has reported everything.

@@ -1,3 +1,4 @@
+internal import EventLog
 import Synchronization
 
 /// Packets from clients of a shared radio that the radio has not accepted yet, in order, and other messages for it between them.
@@ -32,7 +33,7 @@ final class RadioOutbox: Sendable {
 
     private let answerSeconds: Double
     private let state = Mutex(State())
-    private let tide = Tide()
+    private let progress = RisingNumber()
 
     init(answerSeconds: Double = 5) { self.answerSeconds = answerSeconds }
 
@@ -46,7 +47,7 @@ final class RadioOutbox: Sendable {
             state.waiting.append(item)
             return true
         }
-        tide.rise()
+        progress.raise()
         return isTaken
     }
 
@@ -76,7 +77,7 @@ final class RadioOutbox: Sendable {
             return first
         }
         answered?.answer(frame)
-        tide.rise()
+        progress.raise()
     }
 
     /// Sends waiting packets until the task is cancelled.
@@ -85,14 +86,14 @@ final class RadioOutbox: Sendable {
     func run(silence_s: () -> Double, _ send: (_ message: [UInt8]) async throws -> Void) async throws {
         defer { state.withLock { $0.isSending = false } }
         while !Task.isCancelled {
-            let level = tide.level
+            let level = progress.value
             let next: Item? = state.withLock { state in
                 let next = state.free > 0 ? state.waiting.first : nil
                 (state.isAnswered, state.isSending) = (false, next != nil)
                 return next
             }
             guard let next else {
-                await tide.wait(past: level)
+                await progress.wait(past: level)
                 continue
             }
             try await send(next.message)
@@ -102,12 +103,12 @@ final class RadioOutbox: Sendable {
             }
             let sent = ContinuousClock.now
             while !Task.isCancelled {
-                let level = tide.level
+                let level = progress.value
                 if state.withLock({ $0.isAnswered }) { break }
                 // One that says nothing at all may have lost it, which is known once the connection is.
                 let waited_s = sent.duration(to: .now) / .seconds(1)
                 if waited_s >= answerSeconds, silence_s() < waited_s { break }
-                await tide.wait(past: level, seconds: min(1, answerSeconds))
+                await progress.wait(past: level, seconds: min(1, answerSeconds))
             }
             if Task.isCancelled { return }
             removeFirst()

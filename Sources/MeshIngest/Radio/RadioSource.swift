@@ -23,7 +23,7 @@ public final class RadioSource: LiveSource {
     /// What the radio reported about itself, for the clients of a shared radio; what they send to it; and a counter of appends.
     let memory = RadioMemory()
     let outbox = RadioOutbox()
-    let tide = Tide()
+    let progress = RisingNumber()
 
     var board: SourceBoard { store.board }
 
@@ -35,7 +35,8 @@ public final class RadioSource: LiveSource {
         self.address = address
         self.options = options
         store = LiveStore(
-            name: address.text, target: target, buffer: LiveBuffer(), board: SourceBoard(address.text, report: report), tide: tide
+            name: address.text, target: target, buffer: LiveBuffer(), board: SourceBoard(address.text, report: report),
+            progress: progress
         )
     }
 

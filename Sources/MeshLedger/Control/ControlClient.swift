@@ -30,7 +30,7 @@ final class ControlClient: Sendable {
         holder = process
         guard waits || !ControlSocket.isSuspended(process) else {
             Glibc.close(file)
-            throw .silence(of: process, path: path, "it is suspended, and goes on after `kill -CONT \(process)`")
+            throw .silence(of: process, path: path, "it is suspended; resume it with `kill -CONT \(process)`")
         }
         var time = timeval(tv_sec: ControlLimits.clientPatience_s, tv_usec: 0)
         let length = socklen_t(MemoryLayout<timeval>.size)

@@ -1,3 +1,4 @@
+import EventLog
 import Glibc
 
 /// Why the request could not be made to the process that writes.
@@ -37,6 +38,6 @@ struct ControlError: Error, Sendable, Equatable {
     }
 
     init(_ code: Code, path: String, number: Int32) {
-        self.init(code, path: path, unsafe String(cString: strerror(number)))
+        self.init(code, path: path, SystemError.text(number))
     }
 }

@@ -64,7 +64,7 @@ struct ErasedViews: Sendable {
         let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if file >= 0 { close(file) } }
         guard file >= 0, fsync(file) == 0 else {
-            throw LedgerError(.storage, path: folder, "\(folder) could not be synced: \(unsafe String(cString: strerror(errno)))")
+            throw LedgerError(.storage, path: folder, "\(folder) could not be synced: \(SystemError.text())")
         }
     }
 }

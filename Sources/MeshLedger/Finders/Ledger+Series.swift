@@ -52,7 +52,7 @@ extension Ledger {
         }
     }
 
-    /// The newest position of a node: one of which it is known when it was heard, if there is any.
+    /// The newest position of a node, of those whose time is known if there are such.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func latestPosition(of node: UInt32) throws(LedgerError) -> PositionRow? {
         try latestPositions(of: [node]).first

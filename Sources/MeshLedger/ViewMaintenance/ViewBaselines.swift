@@ -47,17 +47,21 @@ struct ViewBaselines: Sendable {
         guard cut > 0, let retention = try log.retention()?.retention else { return false }
         try folder.prepareBuilding()
         var kept: [Retention.Baseline] = []
+        let usable = try retention.baselines.filter { try folder.digest($0.view, through: cut) == $0.digest }
+        var events: Set<UInt64> = []
+        if usable.contains(where: { $0.view == ErasureSubject.index }) {
+            events = try forgotten.events(inIndex: folder.file(ErasureSubject.index, through: cut))
+        }
         var isFound = false
-        for baseline in retention.baselines {
+        for baseline in usable {
             let name = baseline.view
-            guard try folder.digest(name, through: cut) == baseline.digest else { continue }  // was already unusable
             guard forgotten.knows(name) else {
                 logger.warning(
                     "the view \(name) begins after event \(cut): it is unknown which of its earlier rows belong to the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
-            if try forgotten.leave(copy, of: name) { isFound = true }
+            if try forgotten.leave(copy, of: name, events: events) { isFound = true }
             kept.append(baseline)
         }
         guard isFound else {

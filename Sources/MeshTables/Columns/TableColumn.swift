@@ -30,7 +30,7 @@ public struct TableColumn<Row>: Sendable {
 
     /// - Parameters:
     ///   - property: the property whose value it has, followed by those that decide whether it has one.
-    ///   - parts: the properties that it is computed from, if it is none of them.
+    ///   - parts: the properties that it is computed from, if it is not itself one of them.
     ///   - isContextual: whether it depends on more than the row, so that it needs a `TableContext`.
     public init(
         _ name: String, _ reader: ColumnReader<Row>, of property: (any PartialKeyPath<Row> & Sendable)...,

@@ -1,5 +1,6 @@
 import Foundation
 public import MeshLedger
+import ProtobufWire
 
 /// A folder with a Delta table for each view, in Parquet files by day.
 public struct Lake {
@@ -35,8 +36,6 @@ public struct Lake {
         public var moving: [String] = []
         /// Tables whose Delta log others had changed, and which have a new one.
         public var restored: [String] = []
-        /// The number of rows written, over all tables.
-        public var writtenRows: Int { changes.reduce(0) { $0 + $1.rows } }
     }
 
     /// The last event that a table shows, and the root of the tree up to it.
@@ -87,8 +86,11 @@ public struct Lake {
         run.namesHead = try place(NodeRow.view).head == named ? named : nil
         try tables.visit(&run)
         (run.report.head, run.report.precision) = (manifest.head, manifest.precision)
-        let isErased = erasure > manifest.erasure
-        if isErased, options.tables == nil, !run.hasStopped { try run.emptyUnvisited() }
+        var isErased = erasure > manifest.erasure
+        // An earlier version also wrote tables with exact places into lakes of reduced precision.
+        if isErased || manifest.precision != nil, options.tables == nil, !run.hasStopped, try run.emptyUnvisited() {
+            isErased = true
+        }
         // Erased rows must not remain in files of earlier versions.
         run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased, options)
         if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
@@ -130,8 +132,7 @@ public struct Lake {
 
     static func root(_ ledger: Ledger, _ head: UInt64) throws -> String {
         guard head > 0 else { return "" }
-        return try ledger.log.root(size: EventSequence(head)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-            .joined()
+        return try Hexadecimal.text(ledger.log.root(size: EventSequence(head)))
     }
 
     /// Removes leftovers of interrupted runs, and files of earlier versions: all of them after an erasure, otherwise those that are old enough.

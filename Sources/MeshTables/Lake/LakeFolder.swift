@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 internal import LMDB
 
@@ -153,7 +154,7 @@ enum LakeFolder {
 
     static func failure(_ call: String, _ path: String) -> TableError {
         let number = errno
-        return TableError(.of(number), "\(path): \(call) failed: \(unsafe String(cString: strerror(number)))")
+        return TableError(.of(number), "\(path): \(call) failed: \(SystemError.text(number))")
     }
 }
 

@@ -21,12 +21,15 @@ struct LakeRun: LakeVisitor {
 
     var knownTables: [String] { visited.union(manifest.tables.keys).sorted() }
 
-    /// Tables of views that this program does not know may contain erased rows.
-    mutating func emptyUnvisited() throws {
+    /// Tables of views that this program does not know may contain erased rows or exact places.
+    /// - Returns: whether one had rows.
+    mutating func emptyUnvisited() throws -> Bool {
+        var hadRows = false
         for name in manifest.tables.keys.sorted() where !visited.contains(name) {
             var log = try DeltaLog("\(folder)/\(name)")
             let gone = Array(log.live.keys)
             guard !gone.isEmpty else { continue }
+            hadRows = true
             try log.commit(name, schema: log.schema, adding: [], removing: gone)
             var change = Lake.Change(table: name, version: log.version, rows: 0)
             change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).sorted()
@@ -35,6 +38,7 @@ struct LakeRun: LakeVisitor {
             manifest.tables[name]?.files = []
             manifest.tables[name]?.log = try log.hashes()
         }
+        return hadRows
     }
 
     /// - Parameters:

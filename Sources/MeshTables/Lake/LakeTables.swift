@@ -96,11 +96,15 @@ public struct LakeTables {
         try table(SensorRow.self, &visitor, \.time) { try ledger.sensors(all).forEach($0) }
         try table(NodeChangeRow.self, &visitor, \.time) { try ledger.nodeHistory(all).forEach($0) }
         try table(HardwareRow.self, &visitor, \.time) { try ledger.hardwareRows(all).forEach($0) }
-        try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
+        // A radio's settings have its home and fixed position.
+        if precision == nil {
+            try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
+        }
         try table(UnknownTelemetryRow.self, &visitor, \.time) { try ledger.unknownTelemetry(all).forEach($0) }
         try table(ChannelRow.self, &visitor, \.lastHeard) { try ledger.channels().forEach($0) }
         try LogLakeTables(ledger, context, isExact: precision == nil, through: head, isWanted: isWanted).visit(&visitor)
-        for name in ledger.rowNames where !["archived", "references"].contains(name) {
+        // Only the rows of built-in views know how to be less exact.
+        for name in ledger.rowNames where precision == nil && !["archived", "references"].contains(name) {
             guard let rows = ledger.rows(of: name), !(rows is any TableRow.Type) else { continue }
             try custom(rows, &visitor)
         }
@@ -160,8 +164,6 @@ public struct LakeTables {
 
     private func custom<Row: QueryRow>(_ rows: Row.Type, _ visitor: inout some LakeVisitor) throws {
         guard isWanted(Row.table) else { return }
-        // Only the declared rows of built-in views know how to be less exact.
-        if precision != nil, Row.columns.contains(where: { $0.kind == .degreesE7 }) { return }
         let ledger = ledger
         let time = GenericTable.time(Row.self)
         try visitor.visit(

@@ -1,5 +1,6 @@
 import Foundation
 import MeshCrypto
+import ProtobufWire
 
 /// A file that is being written, and its hash. It is open only during writes, since a lake has one for each day.
 final class PartFile: ByteOutput {
@@ -45,7 +46,7 @@ final class PartFile: ByteOutput {
     func finish() throws { try flush(syncs: true) }
 
     /// The hash of everything written, in hexadecimal digits. Call it once.
-    func sha256() -> String { hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+    func sha256() -> String { Hexadecimal.text(hash.finish().bytes) }
 
     /// Gives it its final name.
     func move(to final: String) throws {
@@ -59,6 +60,6 @@ extension PartFile {
     static func sha256(of path: String) throws -> String? {
         var hash = SHA256Context()
         guard try unsafe LakeFolder.forEachPiece(of: path, { unsafe hash.update($0.bytes) }) else { return nil }
-        return hash.finish().bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return Hexadecimal.text(hash.finish().bytes)
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 public import MeshLedger
+import Projections
+import ProtobufWire
 
 extension NodeRow: TableRow {
     public static func tableColumns(_ context: TableContext) -> [TableColumn<NodeRow>] {
@@ -129,8 +131,5 @@ extension HardwareRow: TableRow {
 
 extension ChannelKey {
     /// A fingerprint in 16 hexadecimal digits.
-    package static func fingerprintText(_ fingerprint: UInt64) -> String {
-        let digits = String(fingerprint, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package static func fingerprintText(_ fingerprint: UInt64) -> String { Hexadecimal.text(bigEndian(fingerprint)) }
 }

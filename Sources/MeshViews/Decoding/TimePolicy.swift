@@ -9,7 +9,8 @@ struct TimePolicy: Sendable {
     static let secondsBack: UInt32 = 86_400
     static let secondsAhead: UInt32 = 300
     static let year2020: UInt32 = 1_577_836_800
-    static let text = "time=-86400..+300,2020,rx"
+    /// As part of recipes.
+    static let text = "time=-\(secondsBack)..+\(secondsAhead),2020,rx"
 
     /// When it was received, or nil if it is unknown.
     var reception: UInt32?

@@ -15,7 +15,7 @@ package struct EventIndex: Projection {
     let version: UInt32 = 5
     /// Blocks of that version do not store their latest time, those of version 3 and before give all packets without an id one mark.
     let oldestReadableVersion: UInt32 = 1
-    var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most)" }
+    var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most);fields=2" }
     let rowTables = ["packets"]
     let stateTables = [HeardTimes.table]
 
@@ -143,7 +143,7 @@ package struct EventIndex: Projection {
             named.append(packet.to)
         }
         if kind.flags.contains(.isReadable), NamedNodes.mayBe(in: packet.port) {
-            NamedNodes.append(of: batch.packets.payload(of: packet), port: packet.port, to: &named)
+            NamedNodes.append(of: batch.packets.payload(of: packet), port: packet.port, from: packet.from, to: &named)
         }
         var flags: EventFlags = stamp.isFirstReception ? .isFirstReception : []
         if stamp.makesRow { flags.insert(.makesRow) }

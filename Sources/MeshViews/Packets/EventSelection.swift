@@ -11,7 +11,8 @@ public struct EventSelection: Sendable, Hashable {
         public static let addressee = Roles(rawValue: 2)
         /// It published the packet.
         public static let gateway = Roles(rawValue: 4)
-        /// The packet's payload names it: as a neighbour, a hop, the owner of a waypoint's lock; or a radio reports about it.
+        /// The packet's payload names it: as a neighbour, a hop, the owner of a waypoint's lock, the node that a remote request
+        /// is about; or a radio reports about it.
         public static let named = Roles(rawValue: 8)
         public static let any: Roles = [.sender, .addressee, .gateway, .named]
     }

@@ -1,4 +1,5 @@
 package import Meshtastic
+internal import ProtobufWire
 
 /// The nodes that a packet names besides its sender and its gateway, for the index.
 package enum NamedNodes {
@@ -9,14 +10,21 @@ package enum NamedNodes {
     @inline(__always)
     static func mayBe(in port: UInt32) -> Bool {
         switch port {
-        case Port.traceroute, Port.neighborInfo, Port.waypoint, Port.routing: true
+        case Port.traceroute, Port.neighborInfo, Port.waypoint, Port.routing, Port.nodeInfo, Port.admin,
+            Port.storeForwardPlusPlus:
+            true
         default: false
         }
     }
 
     /// Appends those of a payload: in order, each once, without 0 and the broadcast number. None for a payload that cannot be decoded.
-    static func append(of payload: RawSpan, port: UInt32, to nodes: inout [UInt32]) {
+    static func append(of payload: RawSpan, port: UInt32, from sender: UInt32, to nodes: inout [UInt32]) {
         let known = nodes.count
+        if port == Port.nodeInfo {
+            let node = owner(payload)
+            if node != 0, node != NodeID.broadcast, node != sender, !nodes.contains(node) { nodes.append(node) }
+            return
+        }
         for node in found(payload, port) where node != 0 && node != NodeID.broadcast && !nodes.contains(node) {
             guard nodes.count < known + most else { return }
             nodes.append(node)
@@ -36,11 +44,50 @@ package enum NamedNodes {
                 let info = try NeighborInfo(decoding: payload)
                 return [info.node, info.lastSentBy] + info.neighbors.map(\.node)
             case Port.waypoint: return [try Waypoint(decoding: payload).lockedTo]
+            case Port.admin: return try nodesOfAdmin(payload)
+            case Port.storeForwardPlusPlus: return try numbers(of: payload, at: 7...8)
             default: return []
             }
         } catch {
             return []
         }
+    }
+
+    /// The node whose id a user's information has, which is the sender's unless it is forged or relayed; 0 if it has none.
+    private static func owner(_ user: RawSpan) -> UInt32 {
+        var (reader, node) = (WireReader(user), UInt32(0))
+        do throws(WireError) {
+            while let field = try reader.next() {
+                if field.tag == WireField.tag(1, .lengthDelimited) { node = NodeID.parse(reader.bytes(field)) }
+            }
+        } catch {
+            return 0
+        }
+        return node
+    }
+
+    /// Those that are removed, marked or unmarked, and the node of a contact or of a verification.
+    private static func nodesOfAdmin(_ message: RawSpan) throws(WireError) -> [UInt32] {
+        var (reader, nodes) = (WireReader(message), [UInt32]())
+        while let field = try reader.next() {
+            switch field.tag {
+            case WireField.tag(38, .varint), WireField.tag(39, .varint), WireField.tag(40, .varint), WireField.tag(47, .varint),
+                WireField.tag(48, .varint), WireField.tag(49, .varint):
+                nodes.append(field.asUInt32)
+            case WireField.tag(66, .lengthDelimited): nodes += try numbers(of: reader.bytes(field), at: 1...1)
+            case WireField.tag(67, .lengthDelimited): nodes += try numbers(of: reader.bytes(field), at: 2...2)
+            default: break
+            }
+        }
+        return nodes
+    }
+
+    private static func numbers(of message: RawSpan, at fields: ClosedRange<UInt32>) throws(WireError) -> [UInt32] {
+        var (reader, numbers) = (WireReader(message), [UInt32]())
+        while let field = try reader.next() {
+            if fields.contains(field.number), field.tag == WireField.tag(field.number, .varint) { numbers.append(field.asUInt32) }
+        }
+        return numbers
     }
 
     private static func nodes(_ route: RouteDiscovery) -> [UInt32] { route.route + route.routeBack }
@@ -50,7 +97,7 @@ package enum NamedNodes {
         var nodes: [UInt32] = []
         if packet.hasPacket {
             guard packet.isOpen, mayBe(in: packet.port) else { return [] }
-            append(of: batch.payload(of: packet), port: packet.port, to: &nodes)
+            append(of: batch.payload(of: packet), port: packet.port, from: packet.from, to: &nodes)
         } else if packet.fromRadio == FromRadioVariant.nodeInfo {
             let node = node(ofRadioFrame: batch.payload(of: packet))
             if node != 0 { nodes.append(node) }

@@ -33,7 +33,7 @@ public enum NodeID {
 
     /// Like `parse`, without a string; 0 for anything but `!` and one to eight hex digits.
     @inline(__always)
-    static func parse(_ bytes: RawSpan) -> UInt32 {
+    package static func parse(_ bytes: RawSpan) -> UInt32 {
         guard bytes.byteCount >= 2, bytes.byteCount <= 9, bytes.byte(uncheckedAt: 0) == UInt8(ascii: "!") else { return 0 }
         var number: UInt32 = 0
         for offset in 1..<bytes.byteCount {

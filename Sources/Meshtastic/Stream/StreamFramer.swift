@@ -26,14 +26,11 @@ public struct StreamFramer: Sendable {
     /// How many bytes of `pending` are known to precede any frame.
     private var looseCount = 0
 
-    /// - Parameter offset: the position in the stream of the first byte to be fed: a resumed reader's `reportedOffset`.
+    /// - Parameter offset: the position in the stream of the first byte to be fed: where a resumed reader goes on.
     public init(offset: Int = 0) { self.offset = offset }
 
     /// Whether it has the beginning of a frame, whose other bytes are to come.
     package var isInFrame: Bool { pending.count - looseCount >= Self.headerLength }
-
-    /// All bytes of the stream before this offset were reported; resume here.
-    public var reportedOffset: Int { offset }
 
     /// Takes the next bytes and reports the pieces that they complete.
     /// - Throws: what `report` throws.

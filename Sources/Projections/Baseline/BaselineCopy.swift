@@ -17,12 +17,25 @@ package struct BaselineCopy {
     ///   - path: a folder that does not exist yet.
     package init(of file: String, at path: String) throws {
         try OwnedFile.makeFolders(path)
+        from = try Self.opened(file)
+        to = try Environment.open(
+            path, EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64))
+    }
+
+    private static func opened(_ file: String) throws -> Environment {
         var options = EnvironmentOptions(access: .readOnly, sizeLimit: ViewStore.reservation, maximumTables: 64)
         options.excludesWriters = true
         options.createsFolder = false
-        from = try Environment.open((file as NSString).deletingLastPathComponent, options)
-        to = try Environment.open(
-            path, EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64))
+        return try Environment.open((file as NSString).deletingLastPathComponent, options)
+    }
+
+    /// Visits the rows of a table of a baseline that is not to be copied.
+    package static func forEach(
+        _ name: String, of file: String, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void
+    ) throws {
+        let environment = try opened(file)
+        defer { environment.close() }
+        try forEach(name, in: environment, body)
     }
 
     package func tableNames() throws(StorageError) -> [String] { try from.tableNames() }
@@ -51,8 +64,14 @@ package struct BaselineCopy {
 
     /// Visits the rows of a table.
     package func forEach(_ name: String, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void) throws(StorageError) {
-        let table = try from.table(name)
-        let read = try from.beginRead()
+        try Self.forEach(name, in: from, body)
+    }
+
+    private static func forEach(
+        _ name: String, in environment: Environment, _ body: (RawSpan, RawSpan) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let table = try environment.table(name)
+        let read = try environment.beginRead()
         var cursor = try read.cursor(table)
         while try cursor.next() { try body(cursor.key, cursor.value) }
     }

@@ -1,4 +1,5 @@
 import MeshCrypto
+import ProtobufWire
 
 /// Everything besides the log that determines a view's content. A view built by another recipe than the current one is stale.
 public struct Recipe: Sendable, Equatable, Codable {
@@ -18,12 +19,7 @@ public struct Recipe: Sendable, Equatable, Codable {
     /// The name of the recipe's folder: its version in clear, then 16 hexadecimal digits of a hash of everything.
     public var identifier: String {
         let text = "\(view)\u{0}\(version)\u{0}\(policy)\u{0}\(keyring)"
-        let digest = SHA256.hash(Array(text.utf8))
-        let hexadecimal = digest.prefix(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }
-        return "v\(version)-" + hexadecimal.joined()
+        return "v\(version)-" + Hexadecimal.text(SHA256.hash(Array(text.utf8)).prefix(8))
     }
 }
 

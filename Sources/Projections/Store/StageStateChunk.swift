@@ -70,6 +70,17 @@ extension StageState {
         ViewStore.Name.receptions: StageStateChunk.size(of: Reception.self),
         ViewStore.Name.formerRecords: StageStateChunk.size(of: FormerStageStateRecord.self),
     ]
+
+    /// The records of a run that are to stay; nil if none is left.
+    package static func run(_ run: RawSpan, of table: String, keeping isKept: (RawSpan) -> Bool) -> [UInt8]? {
+        let size = recordSizes[table] ?? 0
+        var kept: [UInt8] = []
+        for offset in stride(from: 0, to: run.byteCount - size + 1, by: max(size, 1)) {
+            let record = run.extracting(offset..<offset + size)
+            if isKept(record) { kept += record.asArray }
+        }
+        return kept.isEmpty ? nil : kept
+    }
 }
 
 /// A record as stored in a view's file: its sequence and a number of words, big-endian.

@@ -20,7 +20,6 @@ extension ViewStore {
                 hasher.update(cursor.value)
             }
         }
-        let digits = String(hasher.value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return Hexadecimal.text(bigEndian(hasher.value))
     }
 }

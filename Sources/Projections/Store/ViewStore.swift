@@ -18,18 +18,18 @@ package final class ViewStore: Sendable {
     /// Address space for a view, in bytes: capped views stay far below, and a process may have many views open.
     static let reservation = 1 << 36
 
-    enum Name {
+    package enum Name {
         static let meta = "meta"
         static let quarantine = "quarantine"
         /// Packets: what versions before 0.2 remembered of them is in `formerRecords`, which baselines may have.
-        static let records = "carry.packets"
-        static let receptions = "carry.receptions"
+        package static let records = "carry.packets"
+        package static let receptions = "carry.receptions"
         static let formerRecords = "carry.records"
-        static let entries = "carry.entries"
+        package static let entries = "carry.entries"
         static let carried = [records, receptions, formerRecords]
-        static let all = [meta, quarantine, entries] + carried
-        static let changes = "changes"
-        static let marks = "changes.marks"
+        package static let all = [meta, quarantine, entries] + carried
+        package static let changes = "changes"
+        package static let marks = "changes.marks"
     }
 
     /// The declared indexes that a writer keeps; the file may lack them or have others: see `isIndexed`.

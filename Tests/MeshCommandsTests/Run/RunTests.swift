@@ -109,7 +109,7 @@ struct RunTests {
         kill(process, SIGSTOP)
         let (status, stats) = (try tool.run("status"), try tool.run("stats"))
         let all = try tool.run("stats", "--format", "json").objects.first
-        let words = "it is suspended, and goes on after `kill -CONT \(process)`"
+        let words = "it is suspended; resume it with `kill -CONT \(process)`"
         #expect(status.status == ExitStatus.locked.rawValue && status.errors.contains(words), "\(status.errors)")
         #expect(
             stats.status == 0 && stats.output.contains("process \(process), which does not respond: \(words)"), "\(stats.output)")

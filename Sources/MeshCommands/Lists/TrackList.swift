@@ -1,12 +1,12 @@
 import ArgumentParser
-import Foundation
 import MeshLedger
 import MeshTables
 import Meshtastic
+import ViewQuery
 
-struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
-    static let configuration = CommandConfiguration(
-        commandName: "track", abstract: "The track of a node: each position with its distance from the previous one.",
+struct TrackList: RowList {
+    static let about = ListDescription(
+        name: "track", abstract: "The track of a node: each position with its distance from the previous one.",
         discussion: """
             With --heard-by, each position has the gateways that heard its packet, the first one first.
 
@@ -14,34 +14,35 @@ struct PositionsTrackCommand: AsyncParsableCommand, ShowsTimes {
 
               meshledger positions track --node '!19025c00' --since yesterday
               meshledger positions track --node '!19025c00' --heard-by --format json
+              meshledger positions track --node '!19025c00' --count-by day --sum distance --max speed
             """)
 
-    @OptionGroup var ledger: LedgerOption
-    @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var page: PageOptions
     @Option(help: "The node: !hex, a number, or its name.") var node: NodeArgument
     @Flag(help: "Also the receivers of each position.") var heardBy = false
 
-    func run() async throws {
-        try await ledger.reading(past) { ledger in
-            let writer = try output.writer(TrackStep.columns(isHeard: heardBy))
-            var query = page.query(times)
-            query.newestFirst = false
-            var last: PositionRow?
-            let number = try node.number(in: ledger)
-            let receptions = heardBy ? try Self.receptions(of: number, in: ledger) : [:]
-            try query.visitKnown({ $0.timeSource == .import }, { try ledger.positions(of: number, $0).forEach($1) }) { row in
+    var askedNodes: [NodeArgument?] { [node] }
+    var emptyNote: String { "no positions" }
+
+    func columns(_ request: ListRequest) throws -> [Column<TrackStep>] { TrackStep.columns(isHeard: heardBy) }
+
+    /// The oldest position first, unless the order is reversed.
+    func write(_ request: ListRequest) throws { try request.writeInOwnOrder(self) }
+
+    func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TrackStep) -> Void) throws {
+        let number = try node.number(in: ledger)
+        let receptions = heardBy ? try Self.receptions(of: number, in: ledger) : [:]
+        var (wanted, last, steps): (RowQuery, PositionRow?, [TrackStep]) = (query, nil, [])
+        wanted.newestFirst = false
+        if query.newestFirst { (wanted.limit, wanted.offset) = (.max, 0) }
+        try withoutActuallyEscaping(body) { body in
+            try wanted.visitKnown({ $0.timeSource == .import }, { try ledger.positions(of: number, $0).forEach($1) }) { row in
                 var step = TrackStep(row, after: last)
                 step.receptions = receptions[row.sequence] ?? []
-                writer.write(step)
                 last = row
+                if query.newestFirst { steps.append(step) } else { body(step) }
             }
-            let unknown = writer.count == 0 ? try node.unknown(in: ledger) : nil
-            writer.finish(emptyNote: unknown == nil ? "no positions" : nil)
-            if let unknown { throw unknown }
         }
+        steps.reversed().dropFirst(query.offset).prefix(query.limit).forEach(body)
     }
 
     /// The receptions of each packet with a position, by the sequence of any of them.

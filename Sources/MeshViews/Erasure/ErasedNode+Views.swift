@@ -30,7 +30,7 @@ extension ErasedNode {
     static func isDeclared(_ table: String, of view: String) -> Bool {
         declared["\(view)/\(table)"] != nil || others[""]?.contains(table) ?? false || others[view]?.contains(table) ?? false
             || own[view]?.contains(table) ?? false
-            || ["carry.entries", "changes", "changes.marks"].contains(table) || StageState.recordSizes[table] != nil
+            || ViewStore.Name.all.contains(table) || [ViewStore.Name.changes, ViewStore.Name.marks].contains(table)
     }
 
     /// Tables whose rows `leave` assigns to nodes.
@@ -63,8 +63,8 @@ extension ErasedNode {
             let type = Self.declared["\(view)/\(name)"]
             try copy.copy(name) { (key, value) throws(StorageError) in
                 switch (view, name) {
-                case (_, "changes"), (_, "changes.marks"): nil  // readers start again with all rows
-                case (_, "carry.entries"): isEntry(key, prefix) ? nil : value.asArray
+                case (_, ViewStore.Name.changes), (_, ViewStore.Name.marks): nil  // readers start again with all rows
+                case (_, ViewStore.Name.entries): isEntry(key, prefix) ? nil : value.asArray
                 case ("messages", "messages"): isOfNode(message: key, value) ? nil : value.asArray
                 case ("messages", "counts"): less(value, by: gone[key.asArray] ?? 0)
                 case ("messages", "packets"), ("messages", "waiting"), ("nodes", "nodes"), ("nodes", "marks"),
@@ -112,16 +112,12 @@ extension ErasedNode {
         key.byteCount == 5 && key.bigEndianUInt32(at: 1) == number
     }
 
-    /// The fold's memory of packets, in runs: each record has its event's sequence, then sender and id; that of a reception then has the gateway.
+    /// The fold's memory of packets: each record has its event's sequence, then sender and id; that of a reception then has the gateway.
     private func withoutRecords(_ run: RawSpan, of table: String) -> [UInt8]? {
-        let size = StageState.recordSizes[table] ?? 0
-        var kept: [UInt8] = []
-        for offset in stride(from: 0, to: run.byteCount - size + 1, by: max(size, 1)) {
-            let isOfGateway = table == "carry.receptions" && run.bigEndianUInt32(at: offset + 20) == number
-            guard run.bigEndianUInt32(at: offset + 8) != number, !isOfGateway else { continue }
-            kept += run.extracting(offset..<offset + size).asArray
+        StageState.run(run, of: table) { record in
+            let isOfGateway = table == ViewStore.Name.receptions && record.bigEndianUInt32(at: 20) == number
+            return record.bigEndianUInt32(at: 8) != number && !isOfGateway
         }
-        return kept.isEmpty ? nil : kept
     }
 
     /// A row that cannot be read is removed as well.
