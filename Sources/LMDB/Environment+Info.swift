@@ -155,11 +155,23 @@ extension Environment {
 
     /// Sets the maximum size of the data file, in bytes; never less than its present size. Only between transactions of this process: else
     /// it throws `.busy`. If the address space does not suffice, it throws `.outOfMemory`, and the limit stays the same.
-    public func setSizeLimit(_ bytes: Int) throws(StorageError) {
+    ///
+    /// - Parameter patience: how long new transactions of this process wait until those that have begun have ended.
+    public func setSizeLimit(_ bytes: Int, patience: Duration = .zero) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_env_set_mapsize", path: path) }
         var wanted = options
         wanted.sizeLimit = bytes
         let size = Environment.mapSize(wanted)
+        defer { state.withLock { $0.isResizing = false } }
+        let deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            let isQuiet = state.withLock { state in
+                state.isResizing = true
+                return state.liveTransactions == 0 || state.isClosed
+            }
+            if isQuiet { break }
+            usleep(Self.resizePause_us)
+        }
         let result: (StorageError.Code, Int32)? = state.withLock { state in
             if let refusal = state.refusal { return (refusal, 0) }
             if state.liveTransactions > 0 { return (.busy, 0) }

@@ -20,6 +20,8 @@ internal import Synchronization
     struct State: ~Copyable {
         /// Transactions that have begun and not ended.
         var liveTransactions = 0
+        /// Whether new transactions wait, until those that have begun have ended and the map has another size.
+        var isResizing = false
         /// Why new transactions are refused.
         var refusal: StorageError.Code?
         var isClosed: Bool { refusal != nil }
@@ -35,6 +37,7 @@ internal import Synchronization
     /// The process that opened it: after a fork the child must not use it.
     let process: Int32
     let identity: OpenEnvironments.Identity
+    static let resizePause_us: UInt32 = 100
     /// Nil if nothing is written or synced.
     let witness: SyncWitness?
     let state = Mutex(State())
@@ -86,13 +89,18 @@ internal import Synchronization
     /// - Parameter take: called with the state if the transaction may begin.
     func enter(forWriting: Bool, _ take: (inout State) -> Void = { _ in }) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_txn_begin", path: path) }
-        let refusal: StorageError.Code? = state.withLock { state in
-            if let refusal = state.refusal { return refusal }
-            if forWriting && state.areWritesClosed { return .writesClosed }
-            state.liveTransactions += 1
-            take(&state)
-            return nil
-        }
+        var (refusal, isResizing): (StorageError.Code?, Bool)
+        repeat {
+            (refusal, isResizing) = state.withLock { state in
+                if let refusal = state.refusal { return (refusal, false) }
+                if forWriting && state.areWritesClosed { return (.writesClosed, false) }
+                if state.isResizing { return (nil, true) }
+                state.liveTransactions += 1
+                take(&state)
+                return (nil, false)
+            }
+            if isResizing { usleep(Self.resizePause_us) }
+        } while isResizing
         if let refusal { throw StorageError(refusal, call: "mdb_txn_begin", path: path) }
         guard !forWriting || options.access == .readWrite else {
             leave()

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LMDB
+import Synchronization
 import TestKit
 import Testing
 
@@ -40,6 +41,36 @@ struct LimitTests {
         _ = consume read
         try environment.setSizeLimit(1 << 22)
         #expect(try environment.info().mappedSize == 1 << 22)
+    }
+
+    @Test func `the limit is moved between transactions that never pause, and not under a long one`() throws {
+        let folder = try TemporaryFolder()
+        let environment = try Environment.open(folder.path, EnvironmentOptions(sizeLimit: 1 << 20))
+        let isOver = Mutex(false)
+        let readers = (0..<3).map { place in
+            let ended = DispatchSemaphore(value: 0)
+            Thread {
+                defer { ended.signal() }
+                while !isOver.withLock({ $0 }) {
+                    guard let read = try? environment.beginRead() else { return }
+                    usleep(300 + UInt32(place) * 150)
+                    _ = consume read
+                }
+            }.start()
+            return ended
+        }
+        for size in [1 << 22, 1 << 21, 1 << 23] {
+            try environment.setSizeLimit(size, patience: .seconds(60))
+            #expect(try environment.info().mappedSize == size)
+        }
+        isOver.withLock { $0 = true }
+        for reader in readers { #expect(reader.wait(timeout: .now() + 60) == .success) }
+        let read = try environment.beginRead()
+        let error = #expect(throws: StorageError.self) { try environment.setSizeLimit(1 << 22, patience: .milliseconds(20)) }
+        #expect(error?.code == .busy)
+        // Others go on.
+        _ = try environment.beginRead()
+        _ = consume read
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))

@@ -33,6 +33,26 @@ struct ClosedLedgers {
         }
     }
 
+    @Test func `a close with a limit leaves the rest of the log to the next opening, and loses nothing`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/mesh.ledger"
+        let ledger = try await Ledger.create(at: path)
+        let source = try await ledger.log.source(named: "radio")
+        let events = (1...40_000 as ClosedRange<UInt32>).map { number in
+            MeshPacketBuilder(from: number % 50 + 1, id: number, payload: Array("text \(number)".utf8)).event(source)
+        }
+        _ = try await ledger.log.append(events)
+        let lag = try await ledger.close(within: .zero)
+        #expect(lag > 0 && lag <= 40_000)
+        let again = try await Ledger.open(at: path)
+        try await again.catchUp()
+        let messages = try again.fetchCount(FetchDescriptor<MessageRow>())
+        let digest = try again.digest(of: "messages")
+        try await again.rebuild()
+        #expect(try again.fetchCount(FetchDescriptor<MessageRow>()) == messages && again.digest(of: "messages") == digest)
+        #expect(try await again.close(within: .seconds(60)) == 0)
+    }
+
     @Test func `a closed ledger says that it is closed`() async throws {
         let folder = try TemporaryFolder()
         let writer = try await ledger(in: folder, messages: 3)

@@ -22,6 +22,7 @@ final class SizeGuard: Sendable {
     /// The map's size is corrected if it is off by more than this share of the limit.
     private static let exactness = 256
     private static let smallestMap = 1 << 20
+    private static let patience = Duration.milliseconds(20)
 
     private let path: String
     private let stores: StoreBox
@@ -142,6 +143,7 @@ final class SizeGuard: Sendable {
         let (wanted, limit) = state.withLock { (Self.mapLimit($0.condition), $0.condition.sizeLimit) }
         let target = max(Environment.mapSize(limit: wanted), extent.usedSize)
         guard abs(target - extent.sizeLimit) > limit / Self.exactness else { return }
-        try? environment.setSizeLimit(target)  // a read is in progress: tried again the next time
+        // Under load there is always a transaction, so that new ones wait for a moment.
+        try? environment.setSizeLimit(target, patience: Self.patience)  // a long read is in progress: tried again the next time
     }
 }

@@ -48,15 +48,24 @@ struct LiveListening {
         ticker.cancel()
         await ticker.value
         bar.end()
+        let lag: UInt64
         do {
-            try await ledger.close()
+            lag = try await ledger.close(within: Self.closeLimit)
         } catch {
             _ = try outcome.get()  // the first failure is the one to report
             throw error
         }
         let status = source.status
-        if status.connectionCount > 0 { StandardOutput.error("meshledger: \(summary(status)), views flushed") }
+        if status.connectionCount > 0 { StandardOutput.error("meshledger: \(summary(status)), \(Self.flushed(lag))") }
         try outcome.get()
+    }
+
+    /// How long views that lag behind the log go on folding at the end, so that the process ends within ten seconds.
+    static let closeLimit = Duration.seconds(5)
+
+    /// What was done with the views at the end.
+    static func flushed(_ lag: UInt64) -> String {
+        lag == 0 ? "views flushed" : "views flushed; they go on with the last \(lag.counted("event")) at the next start"
     }
 
     private static func summary(_ status: SourceStatus) -> String {

@@ -16,7 +16,7 @@ struct DifferentRow: Sendable {
     init(_ difference: RowDifference, of rows: (any QueryRow.Type)?) {
         sign = difference.old == nil ? "+" : difference.new == nil ? "-" : "~"
         table = difference.table
-        (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Self.hexadecimal(difference.key)), [])
+        (key, columns) = rows.map { Self.parts(difference, $0) } ?? (.text(Hexadecimal.text(difference.key)), [])
     }
 
     init?<Row: QueryRow>(_ old: Row?, _ new: Row?, _ compared: ComparedColumns<Row>) {

@@ -29,16 +29,18 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let config = try RunConfig(file: file)
         if check { return ConfigCheckCommand.tell(config, file) }
+        // From now on SIGHUP does not end the process: one that comes during the start is obeyed after it.
+        let reloads = await UnixSignalsSequence(trapping: .sighup)
         let opened = try await open(config)
         let served: (events: UInt64, logger: Logger)
         do {
-            served = try await serve(config, opened)
+            served = try await serve(config, opened, reloads)
         } catch {
-            try? await opened.close()  // the first failure is the one to report
+            _ = try? await opened.close(within: LiveListening.closeLimit)  // the first failure is the one to report
             throw error
         }
-        try await opened.close()
-        served.logger.info("stopped: \(served.events.counted("event")) stored, views flushed")
+        let lag = try await opened.close(within: LiveListening.closeLimit)
+        served.logger.info("stopped: \(served.events.counted("event")) stored, \(LiveListening.flushed(lag))")
     }
 
     private func open(_ config: RunConfig) async throws -> Ledger {
@@ -56,7 +58,9 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// - Returns: how many events its sources stored, and the log of the run.
-    private func serve(_ config: RunConfig, _ ledger: Ledger) async throws -> (events: UInt64, logger: Logger) {
+    private func serve(
+        _ config: RunConfig, _ ledger: Ledger, _ reloads: UnixSignalsSequence
+    ) async throws -> (events: UInt64, logger: Logger) {
         let bar = ProgressBar("listening")
         let logger = RunLog.logger(config.logFormat, below: bar)
         for warning in config.warnings { logger.warning("\(warning)") }
@@ -67,7 +71,8 @@ struct RunCommand: AsyncParsableCommand {
         let manager = ServiceManager()
         var services: [any Service] = [
             SourceService(sources: sources, config: config, manager: manager),
-            ReloadService(file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager),
+            ReloadService(
+                file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager, signals: reloads),
             WatchdogService(manager: manager, ledger: ledger), PlaceService(ledger: ledger),
             CountsService(ledger: ledger, bar: bar, logger: logger),
         ]

@@ -29,9 +29,10 @@ struct ReloadService: Service {
     let sources: RunningSources
     let logger: Logger
     let manager: ServiceManager
+    let signals: UnixSignalsSequence
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+        for await _ in signals.cancelOnGracefulShutdown() {
             do {
                 let config = try RunConfig(file: file)
                 await sources.apply(config.sources)

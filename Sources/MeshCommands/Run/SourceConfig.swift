@@ -204,6 +204,9 @@ extension RunConfig {
     /// The mistake that two sources together are, if they are one.
     static func clash(_ one: SourceConfig, _ other: SourceConfig) -> String? {
         if one.key == other.key { return "the source \(one.key) is there already" }
+        if case .radio(let first) = one.kind, case .radio(let second) = other.kind, first.place == second.place {
+            return "\(first.text) is the radio of \(other.key), which is there already; a radio has one client at a time"
+        }
         if let share = one.share, let taken = other.share, share.overlaps(taken) {
             return "another radio is shared at \(taken.place) already; give this one another port"
         }

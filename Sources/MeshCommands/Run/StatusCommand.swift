@@ -21,11 +21,16 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Show it again every second, until Ctrl-C.") var watch = false
 
     func run() async throws {
-        guard watch else { return try await show() }
-        while true {
-            if isatty(1) == 1 { StandardOutput().write("\u{1b}[H\u{1b}[2J") }
-            try await show()
+        try await show()
+        while watch {
             try await Task.sleep(for: .seconds(1))
+            if isatty(1) == 1 { StandardOutput().write("\u{1b}[H\u{1b}[2J") }
+            do {
+                try await show()
+            } catch let error as CommandError where error.status == .noInput {
+                // It may be starting again.
+                StandardOutput.error(error.message)
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The address of a radio: on the network or at a serial port.
 public enum RadioAddress: Sendable, Hashable {
     /// The port that radios listen on.
@@ -22,12 +24,27 @@ public enum RadioAddress: Sendable, Hashable {
             (host, rest) = (text[...], "")
         }
         let port = rest.isEmpty ? Self.standardPort : UInt16(rest.dropFirst()) ?? 0
-        guard !host.isEmpty, port > 0, rest.isEmpty || rest.first == ":", !host.contains("/") else {
+        let isHost =
+            !host.isEmpty && !host.contains { $0 == "/" || $0.isWhitespace } && (!host.contains(":") || Self.isIPv6(host))
+        guard isHost, port > 0, rest.isEmpty || rest.first == ":" else {
             throw IngestError(
                 .badRequest, subject: text,
                 reason: "a radio's address is a host and, if need be, a port; examples are 192.168.1.20 and roof.example:4403")
         }
         self = .tcp(host: String(host), port: port)
+    }
+
+    private static func isIPv6(_ host: Substring) -> Bool {
+        var address = in6_addr()
+        return unsafe inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &address) == 1
+    }
+
+    /// The same for each way of writing it: two sources with equal places are one radio.
+    package var place: String {
+        switch self {
+        case .tcp(let host, let port): "\(host.lowercased() == "localhost" ? "127.0.0.1" : host.lowercased()) \(port)"
+        case .serial(let path, _): URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+        }
     }
 
     /// Checks what can be checked without connecting; a device may be plugged in later.

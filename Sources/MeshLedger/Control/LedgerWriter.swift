@@ -144,11 +144,17 @@ public final class LedgerWriter: Sendable {
 
     /// Closes the ledger if this process has it open.
     /// - Throws: if the views cannot be flushed.
-    public func close() async throws(LedgerError) {
+    public func close() async throws(LedgerError) { _ = try await close(within: nil) }
+
+    /// The same as `Ledger.close(within:)`, if this process has it open.
+    /// - Returns: how many events the views have not folded.
+    /// - Throws: if the views cannot be flushed.
+    public func close(within limit: Duration?) async throws(LedgerError) -> UInt64 {
         let old = way.withLock { way in
             defer { way = .none }
             return way
         }
-        if case .own(let ledger) = old { try await ledger.close() }
+        guard case .own(let ledger) = old else { return 0 }
+        return try await ledger.close(within: limit)
     }
 }

@@ -46,7 +46,7 @@ public final class Ledger: Sendable {
     /// Annotations are checked against the present state and written one at a time.
     let annotationGate = AsyncMutex()
     private let control = Mutex<ControlServer?>(nil)
-    private let closing = Mutex<Task<LedgerError?, Never>?>(nil)
+    private let closing = Mutex<Task<(failure: LedgerError?, lag: UInt64), Never>?>(nil)
     /// Set when its files are about to be closed.
     let isClosed = Atomic(false)
     /// Reports what the live sources of this process are doing.
@@ -296,17 +296,36 @@ public final class Ledger: Sendable {
     ///
     /// Call it on every path, also after an error: a ledger that is released without it stays locked until the process ends.
     /// - Throws: if the views cannot be flushed; the files are closed in any case.
-    public func close() async throws(LedgerError) {
-        if let past { return past.close() }
+    public func close() async throws(LedgerError) { _ = try await close(within: nil) }
+
+    /// The same, for which views that lag behind the log do not fold all of it: they go on when it is opened again.
+    ///
+    /// - Parameter limit: how long they may go on folding; nil to wait for them.
+    /// - Returns: how many events the views have not folded.
+    /// - Throws: if the views cannot be flushed; the files are closed in any case.
+    public func close(within limit: Duration?) async throws(LedgerError) -> UInt64 {
+        if let past {
+            past.close()
+            return 0
+        }
         let closing = closing.withLock { closing in
-            let task = closing ?? Task { await closeOnce() }
+            let task = closing ?? Task { await closeOnce(within: limit) }
             closing = task
             return task
         }
-        if let failure = await closing.value { throw failure }
+        let closed = await closing.value
+        if let failure = closed.failure { throw failure }
+        return closed.lag
     }
 
-    private func closeOnce() async -> LedgerError? {
+    private func closeOnce(within limit: Duration?) async -> (failure: LedgerError?, lag: UInt64) {
+        let ending = limit.map { limit in
+            Task { [engine] in
+                try await Task.sleep(for: limit)
+                await engine.endFolding()
+            }
+        }
+        defer { ending?.cancel() }
         await control.withLock { $0 }?.close()
         for keeper in [keeper.withLock { $0 }, sizeKeeper.withLock { $0 }] {
             keeper?.cancel()
@@ -319,16 +338,19 @@ public final class Ledger: Sendable {
         follower?.signal.finish()
         await follower?.task.value
         defer { if removesFolder { try? FileManager.default.removeItem(atPath: path) } }  // tmpfs; nothing to rescue
-        var failure: LedgerError?
+        var (failure, lag): (LedgerError?, UInt64) = (nil, 0)
         do {
-            if !isReadOnly { try await engine.close() }
+            if !isReadOnly {
+                try await engine.close()
+                lag = await engine.lag
+            }
         } catch {
             failure = LedgerError(error, path: path)
         }
         isClosed.store(true, ordering: .releasing)
         served.close()
         await log.close()
-        return failure
+        return (failure, lag)
     }
 
     var readOnlyError: LedgerError {

@@ -167,6 +167,18 @@ actor ViewEngine {
         return all
     }
 
+    /// Ends the fold of the live views where it is; a later one goes on from there.
+    func endFolding() async { await live?.end() }
+
+    /// How many events the live views have not folded.
+    var lag: UInt64 {
+        get async {
+            let head = log.head.rawValue
+            guard let reached = await live?.reached else { return 0 }
+            return head - min(reached, head)
+        }
+    }
+
     func close() async throws {
         await waitForErasure()
         guard !activity.isClosed else { return }

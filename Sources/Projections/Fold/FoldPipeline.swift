@@ -57,6 +57,8 @@ package actor FoldPipeline<Stage: FoldStage> {
     private var tail: Task<Void, any Error>?
     /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
     package private(set) var hasFailed = false
+    /// Whether folds end after the batches that are being decoded.
+    private var isEnding = false
 
     /// How many batches may be decoded ahead.
     private static var depthAhead: Int { 3 }
@@ -97,6 +99,7 @@ package actor FoldPipeline<Stage: FoldStage> {
             let start = self.position
             for halt in halts?.places(start, target) ?? [] {
                 try await self.run(from: start, through: halt, of: target, progress)
+                guard !self.isEnding else { return }
                 try await halts?.visit(halt, self.folders)
             }
             try await self.run(from: start, through: target, of: target, committing: reason, progress)
@@ -138,8 +141,8 @@ package actor FoldPipeline<Stage: FoldStage> {
         let isCatchingUp = target > start + batchSize
         var next = start + 1
         var handed: [Stage.Batch] = []
-        while next <= target || !ahead.isEmpty {
-            while ahead.count < Self.depthAhead && next <= target {
+        while (next <= target && !isEnding) || !ahead.isEmpty {
+            while ahead.count < Self.depthAhead && next <= target && !isEnding {
                 let last = min(target, next + batchSize - 1)
                 ahead.append(decode(next...last))
                 next = last + 1
@@ -215,6 +218,9 @@ package actor FoldPipeline<Stage: FoldStage> {
     package func dismiss(_ names: Set<String>) {
         folders.removeAll { names.contains($0.viewName) }
     }
+
+    /// Ends folds, this one and later ones, after the batches that are being decoded: the projectors have folded the log up to `reached`.
+    package func end() { isEnding = true }
 
     /// Ends the fold at the next batch and waits for those under way. The projectors can still be flushed.
     package func stop() async {

@@ -46,6 +46,10 @@ struct ConfigTests {
         ("sources:\n  - mqtt: http://a", "mesh.yaml:2: an address must begin with mqtt://"),
         ("sources:\n  - mqtt: mqtt://a\n    qos: 2", "mesh.yaml:3: qos is a number from 0 to 1, not 2"),
         ("sources:\n  - tcp: a\n  - tcp: a:4403", "mesh.yaml:3: the source tcp://a:4403 is there already"),
+        (
+            "sources:\n  - tcp: localhost\n  - tcp: 127.0.0.1",
+            "mesh.yaml:3: tcp://127.0.0.1:4403 is the radio of tcp://localhost:4403, which is there already; a radio has one client at a time"
+        ),
         ("sources:\n  - mqtt: mqtt://h/b/#/c", "mesh.yaml:2: b/#/c is not a topic"),
         (
             "sources:\n  - mqtt: mqtt://h\n    keep-session: true",

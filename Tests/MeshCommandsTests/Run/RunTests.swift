@@ -100,6 +100,26 @@ struct RunTests {
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
     }
 
+    @Test func `a SIGHUP during the start is obeyed after it, and a watched status survives the end of run`() async throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 7)])
+        var options = LedgerOptions()
+        options.isControllable = false
+        let other = try await Ledger.open(at: tool.ledger, options: options)
+        let running = try tool.start(["run", try configure(tool, ["one"])])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        #expect(try running.waits(for: "waiting up to 15 s"))
+        kill(running.process.processIdentifier, SIGHUP)
+        try await other.close()
+        #expect(try running.waits(for: "was read again"))
+        let watching = try tool.start(["status", "--watch", "--format", "csv"])
+        defer { kill(watching.process.processIdentifier, SIGKILL) }
+        try wait { try !statuses(tool).isEmpty }
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
+        #expect(try watching.waits(for: "no process with live sources"))
+        #expect(watching.process.isRunning)
+    }
+
     @Test func `18.13: status and stats say at once that the process that writes is suspended`() throws {
         let tool = try Tool(holding: [Line.text("hello", from: 7)])
         let running = try tool.start(["run", try configure(tool, ["later"])])

@@ -270,7 +270,7 @@ struct RadioSourceTests {
         #expect(try RadioAddress(host: text).text == name)
     }
 
-    @Test(arguments: ["", ":4403", "roof:0", "roof:99999", "roof:x", "tcp://roof", "[fe80::1]x"])
+    @Test(arguments: ["", ":4403", "roof:0", "roof:99999", "roof:x", "tcp://roof", "[fe80::1]x", "10.0.0.1:4403:5", " 10.0.0.1"])
     func `what is no address is refused`(_ text: String) {
         #expect(throws: IngestError.self) { try RadioAddress(host: text) }
     }
