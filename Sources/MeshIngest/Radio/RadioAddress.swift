@@ -43,7 +43,7 @@ public enum RadioAddress: Sendable, Hashable {
     package var place: String {
         switch self {
         case .tcp(let host, let port): "\(host.lowercased() == "localhost" ? "127.0.0.1" : host.lowercased()) \(port)"
-        case .serial(let path, _): URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+        case .serial(let path, _): URL(fileURLWithPath: path).standardizedFileURL.path
         }
     }
 
