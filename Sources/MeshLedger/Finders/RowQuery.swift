@@ -2,6 +2,11 @@ public import EventLog
 import MeshViews
 
 /// Which rows of a view to return, and how many.
+///
+/// ```swift
+/// let query = RowQuery(since: Timestamp(seconds: 1_760_000_000), channel: "LongFast", limit: 20)
+/// for message in try ledger.messages(query) { print(message.text) }
+/// ```
 public struct RowQuery: Sendable {
     /// Rows from this time on, and before this one.
     public var since: Timestamp?

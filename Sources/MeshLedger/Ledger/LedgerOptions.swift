@@ -4,6 +4,12 @@ import MeshViews
 public import Projections
 
 /// How a ledger is opened.
+///
+/// ```swift
+/// var options = LedgerOptions()
+/// options.caps.messages = 100_000
+/// let ledger = try await Ledger.open(at: "/srv/mesh.ledger", options: options)
+/// ```
 public struct LedgerOptions: Sendable {
     public enum Access: Sendable {
         case readWrite

@@ -7,6 +7,12 @@ public import ViewQuery
 /// Views as of one point in time: later writes are not visible. See `Ledger.snapshot`.
 ///
 /// It is valid only within the closure that receives it.
+///
+/// ```swift
+/// let counts = try ledger.snapshot { snapshot in
+///     (try snapshot.fetchCount(FetchDescriptor<NodeRow>()), try snapshot.fetchCount(FetchDescriptor<MessageRow>()))
+/// }
+/// ```
 public final class LedgerSnapshot {
     /// One view's transaction.
     private final class Read {

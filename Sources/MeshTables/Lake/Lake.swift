@@ -3,6 +3,11 @@ public import MeshLedger
 import ProtobufWire
 
 /// A folder with a Delta table for each view, in Parquet files by day.
+///
+/// ```swift
+/// let report = try Lake("/srv/lake").update(from: ledger, recipes: [:])
+/// for change in report.changes { print(change.table, change.rows) }
+/// ```
 public struct Lake {
     public struct Options: Sendable {
         /// The precision of places in a new lake; nil for exact ones. A lake keeps the precision with which it was begun.

@@ -1,6 +1,12 @@
 internal import MeshCrypto
 
 /// All keys that packets are tried with. A value: changing one makes another keyring with another fingerprint.
+///
+/// ```swift
+/// var keyring = Keyring.standard
+/// keyring.add(try ChannelKey(name: "Harbour", base64: "AQ=="))
+/// try await ledger.setKeyring(keyring)
+/// ```
 public struct Keyring: Sendable, Hashable {
     /// At most 65,534, in the order in which they were added.
     public private(set) var channels: [ChannelKey]

@@ -3,6 +3,10 @@ public import Projections
 public import ViewQuery
 
 /// The results of a query, a new one whenever a commit has changed it. See `Ledger.observe`.
+///
+/// ```swift
+/// for try await result in ledger.observe(FetchDescriptor<NodeRow>()) { print(result.rows.count) }
+/// ```
 public struct LiveQuery<Row: QueryRow>: AsyncSequence, Sendable {
     let ledger: Ledger
     let descriptor: FetchDescriptor<Row>
