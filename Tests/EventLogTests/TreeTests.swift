@@ -6,24 +6,47 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct TreeTests {
-    /// The tree of RFC 6962, written from its text and from nothing of ours but the records.
-    private func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
+/// The tree of RFC 6962, written from its text and from nothing of ours but the hash.
+enum PlainTree {
+    /// Section 2.1.
+    static func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
         if leaves.isEmpty { return SHA256.hash([] as [UInt8]) }
         if leaves.count == 1 { return leaves[leaves.startIndex] }
-        var split = 1
-        while split * 2 < leaves.count { split *= 2 }
-        let middle = leaves.startIndex + split
+        let middle = middle(leaves)
         return SHA256.hash([1] + root(leaves[..<middle]) + root(leaves[middle...]))
     }
 
+    /// Section 2.1.1: the path to the root from the leaf at this index of the slice.
+    static func path(_ place: Int, _ leaves: ArraySlice<[UInt8]>) -> [[UInt8]] {
+        guard leaves.count > 1 else { return [] }
+        let middle = middle(leaves)
+        if place < middle { return path(place, leaves[..<middle]) + [root(leaves[middle...])] }
+        return path(place, leaves[middle...]) + [root(leaves[..<middle])]
+    }
+
+    /// Section 2.1.2: what connects the root of all leaves with the root of those before this index.
+    static func proof(_ end: Int, _ leaves: ArraySlice<[UInt8]>, isWhole: Bool = true) -> [[UInt8]] {
+        if end == leaves.endIndex { return isWhole ? [] : [root(leaves)] }
+        let middle = middle(leaves)
+        if end <= middle { return proof(end, leaves[..<middle], isWhole: isWhole) + [root(leaves[middle...])] }
+        return proof(end, leaves[middle...], isWhole: false) + [root(leaves[..<middle])]
+    }
+
+    private static func middle(_ leaves: ArraySlice<[UInt8]>) -> Int {
+        var split = 1
+        while split * 2 < leaves.count { split *= 2 }
+        return leaves.startIndex + split
+    }
+}
+
+@Suite struct TreeTests {
     @Test func `any number of hashes has the root that the RFC gives them`() throws {
         var generator = SeededGenerator(seed: 6_962)
         for count in 0...70 {
             let hashes = (0..<count).map { _ in generator.bytes(32) }
             var hasher = MerkleHasher()
             let found = hasher.root(hashes.compactMap(digest))
-            #expect(found == digest(root(hashes[...])), "\(count)")
+            #expect(found == digest(PlainTree.root(hashes[...])), "\(count)")
         }
     }
 
@@ -36,7 +59,9 @@ import Testing
             var tree = LeafTree()
             for tile in 0..<tiles { tree.add(tile: hasher.root(Array(digests[tile * 256..<(tile + 1) * 256]))) }
             for count in tiles * 256..<tiles * 256 + 50 {
-                #expect(tree.count == UInt64(count) && tree.root() == digest(root(leaves[..<count])), "\(count), \(tiles) tiles")
+                #expect(
+                    tree.count == UInt64(count) && tree.root() == digest(PlainTree.root(leaves[..<count])),
+                    "\(count), \(tiles) tiles")
                 tree.add(digests[count])
             }
         }
@@ -77,12 +102,16 @@ import Testing
         let leaves = try leaves(log)
         var generator = SeededGenerator(seed: UInt64(count))
         let sizes = [0, 1, count] + (0..<8).map { _ in Int.random(in: 0...count, using: &generator) }
-        for size in sizes { #expect(try log.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        for size in sizes {
+            #expect(try log.root(size: EventSequence(UInt64(size))) == PlainTree.root(leaves[..<size]), "size \(size)")
+        }
         await log.close()
         let again = try EventLog.open(at: folder.path + "/ledger", options: EventLogOptions(access: .readOnly))
         let stored = try again.store.hashedTiles(again.beginRead().transaction)
         #expect(stored == UInt64(count / 256))
-        for size in sizes { #expect(try again.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        for size in sizes {
+            #expect(try again.root(size: EventSequence(UInt64(size))) == PlainTree.root(leaves[..<size]), "size \(size)")
+        }
         await again.close()
     }
 
