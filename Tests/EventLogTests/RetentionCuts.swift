@@ -18,7 +18,7 @@ struct RetentionCuts {
         let log = try EventLog.temporary()
         var old: [LogCheckpoint] = []
         var secrets: [LogCheckpoint] = []
-        for count in [1, 100, 155, 44, 300, 168, 500, 2000] {
+        for count in [1, 100, 155, 44, 300, 168, 500, 632, 148, 1220] {
             try await appendNumbered(log, count)
             old.append(try #require(LogCheckpoint(log.checkpoint())))
         }
