@@ -75,7 +75,7 @@ struct RefusedProofs {
         }
     }
 
-    @Test(arguments: 0...13) func `a proof connects two roots by all of its hashes, and no others`(new: Int) throws {
+    @Test(arguments: 0...14) func `a proof connects two roots by all of its hashes, and no others`(new: Int) throws {
         for old in 0...new {
             let roots = (old: PlainTree.root(leaves[..<old]), new: PlainTree.root(leaves[..<new]))
             let proof = old == 0 ? [] : PlainTree.proof(old, leaves[..<new])
@@ -146,6 +146,16 @@ struct RefusedProofs {
             #expect(LogCheckpoint(SignedNote(text: text, signatures: [])) == nil, "\(lines)")
         }
         #expect(LogCheckpoint(SignedNote(text: "a\n7\n\(root)", signatures: [])) == nil, "without the last line feed")
+    }
+
+    @Test func `the hash of sources is over their numbers and names, each number in four bytes from the lowest`() {
+        let (first, second) = (SourceID(rawValue: 1), SourceID(rawValue: 0x0403_0201))
+        let sources = [
+            EventSource(id: first, name: "é", created: .now), EventSource(id: second, name: "radio", created: .now),
+        ]
+        let bytes = [1, 0, 0, 0, 2, 0, 0, 0, 0xc3, 0xa9] + [1, 2, 3, 4, 5, 0, 0, 0] + Array("radio".utf8)
+        #expect(LogCheckpoint.hash(sources[...]) == SHA256.hash(bytes))
+        #expect(LogCheckpoint.hash([]) == SHA256.hash([] as [UInt8]))
     }
 
     @Test func `an origin has no spaces, no plus and no control characters`() {

@@ -1,6 +1,7 @@
 import LMDB
 import LogKit
 import MeshCrypto
+import Synchronization
 import TestKit
 import Testing
 
@@ -65,6 +66,56 @@ enum PlainTree {
                 tree.add(digests[count])
             }
         }
+    }
+
+    @Test(arguments: [0, 1, 255, 256, 257, 511, 512, 770] as [UInt64])
+    func `the edge of a stored tree goes on as the one that stored it, and no gap is stored`(tiles: UInt64) async throws {
+        let log = try EventLog.temporary()
+        let store = log.store
+        var generator = SeededGenerator(seed: tiles)
+        let hashes = (0..<tiles + 300).compactMap { _ in digest(generator.bytes(32)) }
+        var kept = TreeFrontier()
+        var rows: [TreeWork.Row] = []
+        for hash in hashes.prefix(Int(tiles)) { kept.add(hash, to: &rows) }
+        let failures = Mutex(0)
+        /// Whether the rows are refused.
+        func isRefused(_ rows: [TreeWork.Row], from first: UInt64) throws -> Bool {
+            let before = failures.withLock { $0 }
+            let work = TreeWork(firstTile: first, rows: rows) { failures.withLock { $0 += 1 } }
+            try store.environment.write { (write) throws(StorageError) in try work.move(into: &write, store) }
+            return failures.withLock { $0 } > before
+        }
+        #expect(try !isRefused(rows, from: 0) && isRefused(rows, from: tiles + 1))
+        do {
+            let reader = try log.beginRead()
+            var read = try TreeFrontier(reader)
+            #expect(read.tiles == tiles)
+            var (own, others): ([TreeWork.Row], [TreeWork.Row]) = ([], [])
+            for hash in hashes.dropFirst(Int(tiles)) {
+                kept.add(hash, to: &own)
+                read.add(hash, to: &others)
+            }
+            func described(_ rows: [TreeWork.Row]) -> [String] {
+                rows.map { "\($0.key.level) \($0.key.number) \($0.hash.bytes)" }
+            }
+            #expect(described(own) == described(others) && read.tiles == tiles + 300)
+            rows = own
+        }
+        #expect(try !isRefused(rows, from: tiles))
+        await log.close()
+    }
+
+    @Test func `each subtree has the number of those of its size before it, also of more than 65,536 tiles`() {
+        var frontier = TreeFrontier()
+        var wrong: [UInt64] = []
+        for tile in 0..<65_793 as Range<UInt64> {
+            var rows: [TreeWork.Row] = []
+            frontier.add(MerkleHasher.emptyRoot, to: &rows)
+            let levels = 1 + min((tile + 1).trailingZeroBitCount / 8, 6)
+            let isRight = rows.enumerated().allSatisfy { $1.key.level == $0 + 1 && $1.key.number == tile >> UInt64(8 * $0) }
+            if rows.count != levels || !isRight { wrong.append(tile) }
+        }
+        #expect(wrong == [] && frontier.tiles == 65_793)
     }
 
     private func digest(_ bytes: [UInt8]) -> SHA256Digest? { unsafe SHA256Digest(bytes.span.bytes) }

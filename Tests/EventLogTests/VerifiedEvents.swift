@@ -120,6 +120,13 @@ struct VerifiedEvents {
         }
         let result = try log.verify()
         #expect(result.problems.map(\.sequence.rawValue) == Array(first..<first + 200) && result.eventsChecked == 500)
+        do {
+            let reader = try log.beginRead()
+            var cursor = try reader.cursor()
+            var start = try reader.cursor()
+            for sequence in [first, first + 1, first + 199] { #expect(try !cursor.seek(EventSequence(sequence)), "\(sequence)") }
+            #expect(try start.next() && start.sequence.rawValue == (first == 1 ? 201 : 1))
+        }
         await log.close()
     }
 
@@ -203,6 +210,32 @@ struct VerifiedEvents {
         let problems = try found(log)
         #expect(problems.map(\.sequence.rawValue) == [5])
         #expect(problems.allSatisfy { $0.text == "it is erased but has no inner hash" })
+        await log.close()
+    }
+
+    @Test
+    func `D15: an event that is gone, damaged or the log's own is not said to have its payload, whatever records its erasure`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 10)
+        let own = try await log.append(NewEvent([1], encoding: .note, source: .log))
+        let all = EventSequence(7)...own
+        let erasure = Erasure(ranges: [all], reason: "", request: "", root: [], log: log.identifier)
+        try log.driver?.withWriterStopped { writer throws(EventLogError) in
+            let event = NewEvent(erasure.payload, encoding: .erasure, source: .log)
+            _ = try storing { () throws(StorageError) in try writer.storeOwn([event], at: .now, with: []) }
+        }
+        #expect(try found(log).map(\.sequence.rawValue) == [7, 8, 9, 10])
+        try change(log) { write, store throws(StorageError) in
+            let (gone, elsewhere, damaged) = (SequenceKey(8), SequenceKey(0), SequenceKey(9))
+            _ = try write.delete(store.events, key: gone.span)
+            try write.put(store.events, key: elsewhere.span, value: [1].span.rawBytes)
+            try write.put(store.events, key: damaged.span, value: [UInt8](repeating: 7, count: 40).span.rawBytes)
+        }
+        let problems = try found(log)
+        #expect(problems.map(\.sequence.rawValue) == [8, 9, 7, 10])
+        #expect(problems.filter { $0.text.contains("has its payload") }.map(\.sequence.rawValue) == [7, 10])
         await log.close()
     }
 
