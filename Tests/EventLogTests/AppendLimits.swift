@@ -54,6 +54,8 @@ struct AppendLimits {
         for event in fitting { batch.append(event) }
         #expect(try await Self.code { try await log.append(batch) } == nil)
         #expect(log.head == EventSequence(4))
+        #expect(try await Self.code { try log.appendBlocking(fitting) } == nil)
+        #expect(log.head == EventSequence(8))
         await log.close()
     }
 
