@@ -178,6 +178,7 @@ struct ClockJumps {
         try await lab.add(30, tiles: 1, every: Self.day / 2)
         #expect(try lab.outlook(days: 10).plan?.last ?? .zero >= EventSequence(8 * 256))
         #expect(try lab.outlook(days: 100).plan == nil)
+        #expect(try lab.log.ages(olderThan: .max, now: lab.clock.read()).lastOld == 0, "no age is so high")
         await lab.log.close()
     }
 

@@ -256,6 +256,17 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         for number in [100, 3000, 3001, 8900] { #expect(try filesHolding(secret(number), below: path) == []) }
     }
 
+    @Test func `a log that is closed first finishes an erasure that was interrupted`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 9_000)
+        try ErasureRun(log, #require(log.maintenance)).beginOnly(sequences(100))
+        await log.close()
+        await (try open(log.path)).close()
+        let reader = try open(log.path, .readOnly)
+        #expect(try reader.pendingErasure() == nil)
+        await reader.close()
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
     func `an erasure that a full disk keeps from being finished says why, and is finished when there is room`() async throws {
         let folder = try TemporaryFolder()

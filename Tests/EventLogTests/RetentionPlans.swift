@@ -85,6 +85,17 @@ struct RetentionPlans {
         await log.close()
     }
 
+    @Test func `blocks of dropped events that are still stored count as none`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await appendNumbered(log, 1_024)
+        try replace(try seal(log, upTo: 1_024, inBlocksOf: 256), sizes: [8_000, 8_000, 8_000, 8_000], in: log)
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        _ = try await log.first(of: .cut(cut))
+        let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: 0))
+        #expect(plan.last == EventSequence(1_024) && plan.bytes == 3 * 8_192)
+        await log.close()
+    }
+
     @Test func `of plain records, each takes its share of their pages, and a multiple of 256 goes`() async throws {
         let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
         try await appendNumbered(log, 1_000)
@@ -122,10 +133,15 @@ struct RetentionPlans {
         for (seconds, expected) in [(0, nil), (1, nil), (2, 256), (3, 512), (4, 512), (5, 512)] as [(Int64, UInt64?)] {
             #expect(try last(seconds) == expected, "\(seconds)")
         }
+        func kept(_ age: Int64) throws -> UInt64 {
+            try log.retentionOutlook(olderThan: age, largerThan: nil, now: clock.read()).kept
+        }
+        #expect(try kept(4) == 612 && kept(2) == 356 && kept(1) == 100)
         try await log.cut(through: EventSequence(256))
         for (seconds, expected) in [(0, nil), (2, nil), (3, 512), (9, 512)] as [(Int64, UInt64?)] {
             #expect(try last(seconds) == expected, "\(seconds), after a cut")
         }
+        #expect(try kept(4) == 357 && kept(1) == 101)
         await log.close()
     }
 

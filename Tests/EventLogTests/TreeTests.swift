@@ -68,7 +68,7 @@ enum PlainTree {
         }
     }
 
-    @Test(arguments: [0, 1, 255, 256, 257, 511, 512, 770] as [UInt64])
+    @Test(arguments: [0, 1, 255, 256, 257, 511, 512, 770, 65_280] as [UInt64])
     func `the edge of a stored tree goes on as the one that stored it, and no gap is stored`(tiles: UInt64) async throws {
         let log = try EventLog.temporary()
         let store = log.store
