@@ -54,6 +54,8 @@ struct AppendLimits {
         for event in fitting { batch.append(event) }
         #expect(try await Self.code { try await log.append(batch) } == nil)
         #expect(log.head == EventSequence(4))
+        #expect(try await Self.code { try log.appendBlocking(fitting) } == nil)
+        #expect(log.head == EventSequence(8))
         await log.close()
     }
 
@@ -176,6 +178,8 @@ struct AppendLimits {
         #expect(queue.takeNow()?.entries.count == 3 && queue.waitingCount == 0)
         #expect(push(1_000) == nil, "one of any size is taken")
         #expect(push(0) == .full)
+        queue.nudge(Timestamp(microseconds: 0))
+        #expect(queue.waitingCount == 2, "the log's own requests are never refused")
         // A request of no bytes counts as one.
         let empty = AppendQueue(limit: 1, sharesClock: false) { Timestamp(microseconds: 0) }
         let nothing = AppendRequest(work: .many([]), cursor: nil, token: nil, arrival: 0, completion: .callback { _ in })

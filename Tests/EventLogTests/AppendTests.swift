@@ -1,8 +1,10 @@
-import EventLog
+import LMDB
 import LogKit
 import Synchronization
 import TestKit
 import Testing
+
+@testable import EventLog
 
 struct AppendTests {
     @Test func `an event comes back byte for byte with all that was said about it`() async throws {
@@ -163,5 +165,28 @@ extension AppendTests {
         let sequence = try await last
         #expect(try log.event(sequence)?.header.arrivalTime == Timestamp(seconds: 2_000))
         await log.close()
+    }
+
+    @Test func `copies of erased events have no salts, on both sides of a tile's end`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 520)
+        let erased = SequenceSet([1...1, 255...258, 512...512, 514...514])
+        try await log.erase(erased.sequences, reason: "asked for")
+        var batch = EventBatch()
+        batch.keepsArrivals = true
+        do {
+            let reader = try log.beginRead()
+            var cursor = try reader.cursor()
+            while try cursor.next(), cursor.sequence.rawValue <= 520 { batch.append(record: cursor.record) }
+        }
+        let copy = try EventLog.temporary()
+        try await copy.append(batch)
+        for tile in 0...2 as ClosedRange<UInt64> {
+            let salts = try copy.store.salts(ofTile: tile, copy.store.environment.beginRead())
+            let gone = (0..<256).filter { place in salts.salt(place).allSatisfy { $0 == 0 } }.map { 256 * tile + UInt64($0) + 1 }
+            #expect(gone == erased.from(256 * tile + 1).through(256 * (tile + 1)).ranges.flatMap { Array($0) })
+        }
+        await log.close()
+        await copy.close()
     }
 }

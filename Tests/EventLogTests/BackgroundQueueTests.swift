@@ -1,5 +1,7 @@
+import Foundation
 import Glibc
 import Synchronization
+import TestKit
 import Testing
 
 @testable import EventLog
@@ -14,6 +16,30 @@ struct BackgroundQueueTests {
         queue.waitForJobs()
         #expect(order.withLock { $0 } == Array(0..<1_000))
         #expect(niceness.withLock { $0 } > Self.ownNiceness)
+    }
+
+    @Test func `threads of a log have names by which people know them`() async throws {
+        let folder = try TemporaryFolder()
+        var options = EventLogOptions()
+        options.isInMemory = false
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        try await log.append(NewEvent([1], encoding: .note, source: .log))
+        let all = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").map { task in
+            FileManager.default.contents(atPath: "/proc/self/task/\(task)/comm").map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(all.contains("meshledger-log\n"))
+        let own = Mutex("")
+        try log.driver?.withWriterStopped { _ in own.withLock { $0 = Self.ownName } }
+        #expect(own.withLock { $0 } == "meshledger-stop\n")
+        let queue = BackgroundQueue(name: "a queue")
+        queue.async { own.withLock { $0 = Self.ownName } }
+        queue.waitForJobs()
+        #expect(own.withLock { $0 } == "a queue\n")
+        await log.close()
+    }
+
+    private static var ownName: String {
+        FileManager.default.contents(atPath: "/proc/thread-self/comm").map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     @Test func `jobs that were added are done even when the queue has gone`() async {

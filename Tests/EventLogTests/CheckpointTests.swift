@@ -118,7 +118,7 @@ import Testing
         let other = try EventLog.temporary()
         try await appendNumbered(other, 700)
         let result = try other.verify(extending: old)
-        #expect(result.problems.map(\.text).contains { $0.contains("another ledger") })
+        #expect(result.problems.map(\.sequence) == [.zero] && result.problems[0].text.contains("another ledger"))
         let note = SignedNote(text: old.text.replacing("\n700\n", with: "\n701\n"), signatures: [])
         let longer = try #require(LogCheckpoint(note))
         #expect(try log.verify(extending: longer).problems.map(\.text).contains { $0.contains("its end was removed") })
@@ -162,7 +162,14 @@ import Testing
         log = try EventLog.open(at: path)
         #expect(try log.verify().isIntact)
         #expect(try log.verify(extending: earlier).isIntact)
-        #expect(try log.verify(extending: old).problems.map(\.text).contains { $0.contains("origins of the events") })
+        let foreign = try log.verify(extending: old).problems
+        #expect(foreign.map(\.sequence) == [.zero] && foreign[0].text.contains("origins of the events up to"))
+        await log.close()
+
+        try replaceOrigins(path, [1: [0xff]])
+        log = try EventLog.open(at: path)
+        let damaged = try log.verify(extending: old).problems
+        #expect(damaged.map(\.sequence) == [.zero] && damaged[0].text.contains("cannot be read"))
         await log.close()
     }
 

@@ -178,6 +178,7 @@ struct ClockJumps {
         try await lab.add(30, tiles: 1, every: Self.day / 2)
         #expect(try lab.outlook(days: 10).plan?.last ?? .zero >= EventSequence(8 * 256))
         #expect(try lab.outlook(days: 100).plan == nil)
+        #expect(try lab.log.ages(olderThan: .max, now: lab.clock.read()).lastOld == 0, "no age is so high")
         await lab.log.close()
     }
 
@@ -210,7 +211,43 @@ struct ClockJumps {
         try await again.flush()
         let back = try #require(try again.clockJumps().last)
         #expect(back.event == EventSequence(3) && back.jump.basis == .lastEvent && back.jump.found == lab.clock.read())
+        #expect(try back.jump.expected == again.event(EventSequence(2))?.header.arrivalTime)
         await again.close()
+    }
+
+    @Test func `a log of one event has its time, whatever the clock shows now`() async throws {
+        let lab = try Lab(hasSteady: false)
+        #expect(try lab.log.ages(olderThan: Self.day, now: lab.clock.read()).time == Self.start, "without one, the clock's")
+        try await lab.add(1, every: 200 * Self.day)
+        let ages = try lab.log.ages(olderThan: Self.day, now: lab.clock.read())
+        #expect(ages.time == Self.start && ages.lastOld == 0)
+        #expect(try lab.log.ages(olderThan: Self.day, now: Self.start.adding(seconds: 60)).time == Self.start.adding(seconds: 60))
+        await lab.log.close()
+    }
+
+    @Test func `a jump is of two minutes or more in either direction, and is reported once unless it could not be stored`() {
+        let (clock, steady) = (ManualClock(Self.start), ManualClock(Timestamp(seconds: 1_000)))
+        let watch = ClockWatch(clock.read) { steady.read().microseconds }
+        let (least, start) = (ClockJump.leastDistance, Self.start.microseconds)
+        #expect(least == 120_000_000 && watch.look() == nil)
+        for direction in [1, -1] as [Int64] {
+            clock.set(Timestamp(microseconds: start + direction * (least - 1)))
+            #expect(watch.look() == nil)
+            let found = Timestamp(microseconds: start + direction * least)
+            clock.set(found)
+            let jump = ClockJump(expected: Self.start, found: found, basis: .steadyClock)
+            #expect(watch.look() == jump && watch.look() == nil)
+            watch.forget(jump)
+            #expect(watch.look() == jump && watch.look() == nil)
+            clock.set(Self.start)
+            #expect(watch.look()?.distance == -direction * least)
+        }
+        clock.advance(seconds: 1_000)
+        steady.advance(seconds: 1_000)
+        #expect(watch.look() == nil, "time has passed")
+        // Differences that overflow are no jumps.
+        clock.set(Timestamp(microseconds: .min))
+        #expect(watch.look() == nil)
     }
 
     @Test func `bytes that are no jump are none`() {

@@ -256,6 +256,17 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         for number in [100, 3000, 3001, 8900] { #expect(try filesHolding(secret(number), below: path) == []) }
     }
 
+    @Test func `a log that is closed first finishes an erasure that was interrupted`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 9_000)
+        try ErasureRun(log, #require(log.maintenance)).beginOnly(sequences(100))
+        await log.close()
+        await (try open(log.path)).close()
+        let reader = try open(log.path, .readOnly)
+        #expect(try reader.pendingErasure() == nil)
+        await reader.close()
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounting a small disk needs root"))
     func `an erasure that a full disk keeps from being finished says why, and is finished when there is room`() async throws {
         let folder = try TemporaryFolder()
@@ -328,6 +339,57 @@ private func sequences(_ numbers: Int...) -> [ClosedRange<EventSequence>] {
         let history = await #expect(throws: EventLogError.self) { try await copy.apply(erasures) }
         #expect(history?.code == .notErasable)
         for log in [log, copy, stranger] { await log.close() }
+    }
+
+    @Test func `an erasure of a copy is compared with the events of this log wherever its last event is here`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 600)
+        try await log.cut(through: EventSequence(256))
+        func erasure(_ first: UInt64, _ last: UInt64, root: [UInt8] = [1]) -> Erasure {
+            Erasure(
+                ranges: [EventSequence(first)...EventSequence(last)], reason: "there", request: "", root: root,
+                log: log.identifier)
+        }
+        for last in [257, 300, 600, 601] as [UInt64] {
+            let error = await #expect(throws: EventLogError.self) { try await log.apply([erasure(250, last)]) }
+            #expect(error?.code == .notErasable && error?.detail?.contains("another history") == true, "\(last)")
+        }
+        // Of events that are dropped, or not there yet, the root says nothing here.
+        let empty = Erasure(ranges: [], reason: "", request: "", root: [1], log: log.identifier)
+        #expect(try await log.apply([erasure(1, 256), empty]).erased == 0)
+        let root = try log.root(size: EventSequence(257))
+        #expect(try await log.apply([erasure(257, 257, root: root)]).erased == 1)
+        let later = [EventSequence(599)...EventSequence(600), EventSequence(900)...EventSequence(900)]
+        let unknown = Erasure(ranges: later, reason: "there", request: "", root: [1], log: log.identifier)
+        #expect(try await log.apply([unknown]).erased == 2)
+        #expect(try log.verify().problems == [])
+        await log.close()
+    }
+
+    @Test func `between two steps of an erasure, salts may be erased otherwise, and stay so`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try await logOfSecrets(folder.path + "/ledger", 4_400)
+        let store = log.store
+        func salts() throws -> TileSalts { try store.salts(ofTile: 16, store.environment.beginRead()) }
+        let eraser = try RecordEraser(SequenceSet([100...4_299]), lengths)
+        try store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, store) }
+        eraser.ended(nil)
+        #expect(eraser.next == 4_196)
+        // As an append of an erased copy does, of event 4301.
+        let place = 16 * (4_300 - 4_096)..<16 * (4_301 - 4_096)
+        var changed = try salts().bytes
+        changed.replaceSubrange(place, with: [UInt8](repeating: 0, count: 16))
+        try store.environment.write { (write) throws(StorageError) in
+            let key = SequenceKey(16)
+            try write.put(store.salts, key: key.span, value: changed.span.rawBytes)
+        }
+        try store.environment.write { (write) throws(StorageError) in try eraser.move(into: &write, store) }
+        eraser.ended(nil)
+        #expect(eraser.next == nil)
+        let after = try salts()
+        let kept = (0..<256).filter { place in after.salt(place).contains { $0 != 0 } }
+        #expect(kept == [203] + Array(205..<256), "of 4300, and of those after 4301")
+        await log.close()
     }
 
     @Test func `appends, sealing, readers and subscriptions go on while events are erased`() async throws {

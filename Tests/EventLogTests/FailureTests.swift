@@ -1,10 +1,11 @@
-import EventLog
 import Foundation
 import Glibc
 import LogKit
 import Synchronization
 import TestKit
 import Testing
+
+@testable import EventLog
 
 struct FailureTests {
     @Test func `only the files of a backup are taken for those of one, whatever folder a ledger is in`() {
@@ -190,5 +191,36 @@ struct FailureTests {
         #expect(payloads.count == 20)
         #expect(Set(payloads).count == 20)
         await again.close()
+    }
+
+    @Test func `requests that fail in one transaction get the tokens of their own first events`() async throws {
+        let folder = try TemporaryFolder()
+        let (gate, isInCommit) = (Gate(), Latch())
+        let commits = Mutex(0)
+        var options = EventLogOptions()
+        options.isInMemory = false
+        options.commitFault = {
+            isInCommit.open()
+            gate.pass()
+            let number = commits.withLock { number in
+                number += 1
+                return number
+            }
+            return number > 1 ? .beforeDisk : nil
+        }
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        let event = NewEvent([1], encoding: .note, source: .log)
+        gate.close()
+        try log.submit([event])
+        await isInCommit.wait()
+        let firsts = Mutex<[UInt64?]>([])
+        for count in [2, 1, 3] {
+            try log.submit(Array(repeating: event, count: count)) { outcome in
+                if case .failure(let error) = outcome { firsts.withLock { $0.append(error.token?.first) } }
+            }
+        }
+        gate.open()
+        await log.close()
+        #expect(firsts.withLock { $0 } == [2, 4, 5] && log.head == EventSequence(1))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import LogKit
 import LogTransfer
+import MeshCrypto
 import TestKit
 import Testing
 
@@ -18,7 +19,7 @@ struct RetentionCuts {
         let log = try EventLog.temporary()
         var old: [LogCheckpoint] = []
         var secrets: [LogCheckpoint] = []
-        for count in [1, 100, 155, 44, 300, 168, 500, 2000] {
+        for count in [1, 100, 155, 44, 300, 168, 500, 632, 148, 1220] {
             try await appendNumbered(log, count)
             old.append(try #require(LogCheckpoint(log.checkpoint())))
         }
@@ -44,6 +45,39 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test(arguments: [513, 640, 700, 1023] as [UInt64])
+    func `of a dropped tile in which a checkpoint ends, every hash that is kept is needed and compared`(size: UInt64) async throws
+    {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 1_300)
+        let checkpoint = try #require(LogCheckpoint(log.checkpoint(size: EventSequence(size))))
+        var tree = try TreeReader(log.beginRead())
+        let nodes = try tree.nodes(around: size)
+        #expect(nodes.reduce(0) { $0 + 1 << UInt64($1.level) } == 256)
+        try await log.cut(through: EventSequence(1_024))
+        #expect(try log.verify(extending: checkpoint).problems == [])
+        func change(_ node: KeptNode, _ hash: [UInt8]?) throws {
+            let store = log.store
+            try store.environment.write { (write) throws(StorageError) in
+                let table = Table<String, [UInt8]>(raw: store.meta)
+                let name = CutRow.node(level: node.level, place: node.place)
+                if let hash { try write.put(table, name, hash) } else { _ = try write.delete(table, name) }
+            }
+        }
+        for node in nodes {
+            try change(node, [UInt8](repeating: 7, count: 32))
+            let changed = try log.verify(extending: checkpoint).problems
+            #expect(
+                changed.map(\.sequence.rawValue) == [size] && changed[0].text.contains("history was rewritten"), "\(node.place)")
+            try change(node, nil)
+            let missing = try log.verify(extending: checkpoint).problems
+            #expect(missing.map(\.sequence) == [.zero] && missing[0].text.contains("cannot be compared"), "\(node.place)")
+            try change(node, node.hash.bytes)
+        }
+        #expect(try log.verify(extending: checkpoint).problems == [])
+        await log.close()
+    }
+
     @Test func `events that are kept are proved as before, and dropped ones are not`() async throws {
         let log = try EventLog.temporary()
         try await appendNumbered(log, 3000)
@@ -53,8 +87,15 @@ struct RetentionCuts {
             let statement = try log.proof(of: EventSequence(sequence)).check(verifier)
             #expect(statement.sequence.rawValue == sequence && statement.checkpoint.size == 3001)
         }
-        let error = #expect(throws: EventLogError.self) { try log.proof(of: EventSequence(1536)) }
-        #expect(error?.code == .beyondRetention)
+        for sequence in [1, 1280, 1281, 1536] as [UInt64] {
+            let error = #expect(throws: EventLogError.self) { try log.proof(of: EventSequence(sequence)) }
+            #expect(error?.code == .beyondRetention)
+            #expect(error?.detail == "event \(sequence); the first that is kept is 1537")
+        }
+        for sequence in [0, 3002, 3003] as [UInt64] {
+            let error = #expect(throws: EventLogError.self) { try log.proof(of: EventSequence(sequence)) }
+            #expect(error?.code == .tooFewEvents, "\(sequence)")
+        }
         await log.close()
     }
 
@@ -83,7 +124,7 @@ struct RetentionCuts {
         await log.close()
     }
 
-    @Test(arguments: [256, 257, 258, 600]) func `of a block over the cut the events after it stay, even if it is one`(
+    @Test(arguments: [255, 256, 257, 258, 600]) func `of a block over the cut the events after it stay, even if it is one`(
         size: Int
     ) async throws {
         let folder = try TemporaryFolder()
@@ -137,7 +178,7 @@ struct RetentionCuts {
         await log.close()
     }
 
-    @Test(arguments: [256, 257, 300]) func `a block of dropped events is removed also where nothing else of them is left`(
+    @Test(arguments: [255, 256, 257, 300]) func `a block of dropped events is removed also where nothing else of them is left`(
         size: Int
     ) async throws {
         let folder = try TemporaryFolder()
@@ -150,6 +191,8 @@ struct RetentionCuts {
         try log.store.environment.write { write throws(StorageError) in
             let key = SequenceKey(0)
             for table in [log.store.arrivals, log.store.salts] { _ = try write.delete(table, key: key.span) }
+            let first = SequenceKey(1)
+            if size == 255 { _ = try write.delete(log.store.sealed, key: first.span) }
         }
         // A block over the cut is intact, and has to be shortened.
         #expect(try DropWork.isNeeded(log.store))
@@ -221,6 +264,31 @@ struct RetentionCuts {
         log = try EventLog.open(at: path, options: manual)
         #expect(try log.verify().problems.map(\.text).contains { $0.contains("not signed") })
         await log.close()
+    }
+
+    @Test func `a cut that is recorded again under another key is believed if the first key signed the same words`() async throws
+    {
+        let folder = try TemporaryFolder()
+        var log = try EventLog.create(at: folder.path + "/ledger", options: manual)
+        try await appendNumbered(log, 700)
+        try await log.cut(through: EventSequence(256))
+        let (first, stranger) = (try log.verifier(), try EventLog.temporary())
+        func problems(_ verifier: NoteVerifier?) throws -> [String] {
+            try log.verify(signedBy: verifier).problems.map { "\($0)" }
+        }
+        let unsigned = ["the record that retention dropped events 1 to 256 is not signed by the key of this ledger"]
+        #expect(try problems(first) == [] && problems(nil) == [] && problems(stranger.verifier()) == unsigned)
+        await log.close()
+        let seed = Data((0..<32).map { UInt8($0) }).base64EncodedString()
+        try seed.write(toFile: log.path + "/signing.key", atomically: true, encoding: .utf8)
+        log = try EventLog.open(at: log.path, options: manual)
+        #expect(try problems(first) == [] && problems(nil) == unsigned)
+        try await log.replaceBaselines([])
+        #expect(try problems(first) == [] && problems(nil) == [] && problems(stranger.verifier()) == unsigned)
+        try await log.replaceBaselines([Retention.Baseline(view: "nodes", recipe: "v1-0", digest: [1, 2, 3])])
+        #expect(try problems(first) == unsigned && problems(nil) == [])
+        await log.close()
+        await stranger.close()
     }
 
     @Test func `erased events can be dropped, and of dropped events only the others are erased`() async throws {

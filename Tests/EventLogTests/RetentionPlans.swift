@@ -84,4 +84,82 @@ struct RetentionPlans {
         }
         await log.close()
     }
+
+    @Test func `blocks of dropped events that are still stored count as none`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await appendNumbered(log, 1_024)
+        try replace(try seal(log, upTo: 1_024, inBlocksOf: 256), sizes: [8_000, 8_000, 8_000, 8_000], in: log)
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        _ = try await log.first(of: .cut(cut))
+        let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: 0))
+        #expect(plan.last == EventSequence(1_024) && plan.bytes == 3 * 8_192)
+        await log.close()
+    }
+
+    @Test func `of plain records, each takes its share of their pages, and a multiple of 256 goes`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await appendNumbered(log, 1_000)
+        let size = try log.size()
+        let share = try log.store.environment.beginRead().statistics(log.store.events).pages * 4_096 / 1_000
+        for (saved, tiles) in [
+            (1, 1), (256 * share, 1), (256 * share + 1, 2), (512 * share, 2), (512 * share + 1, 3), (768 * share, 3),
+            (768 * share + 1, 3), (size, 3),
+        ] {
+            let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: size - saved))
+            #expect(plan.last == EventSequence(256 * UInt64(tiles)) && plan.count == 256 * UInt64(tiles), "\(saved)")
+            #expect(plan.bytes == 256 * tiles * share && plan.logBytes == size, "\(saved)")
+        }
+        try await log.cut(through: EventSequence(256))
+        let rest = try log.size()
+        let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: 0))
+        #expect(plan.last == EventSequence(768) && plan.count == 512 && plan.logBytes == rest)
+        await log.close()
+    }
+
+    @Test func `a plan by time ends before the first event that arrived then, and nothing is planned of no event`() async throws {
+        let start: Int64 = 1_780_000_000
+        let clock = ManualClock(Timestamp(seconds: start))
+        let log = try EventLog.temporary(options: EventLogOptions(clock: clock.read))
+        func last(_ seconds: Int64) throws -> UInt64? {
+            try log.retentionPlan(olderThan: Timestamp(seconds: start + seconds), largerThan: nil)?.last.rawValue
+        }
+        #expect(try last(9) == nil)
+        let none = try log.retentionOutlook(olderThan: 1, largerThan: nil, now: clock.read())
+        #expect(none.plan == nil && none.byClock == nil && !none.isHeldBack)
+        for count in [255, 1, 256, 100] {
+            try await appendNumbered(log, count)
+            clock.advance(seconds: 1)
+        }
+        for (seconds, expected) in [(0, nil), (1, nil), (2, 256), (3, 512), (4, 512), (5, 512)] as [(Int64, UInt64?)] {
+            #expect(try last(seconds) == expected, "\(seconds)")
+        }
+        func kept(_ age: Int64) throws -> UInt64 {
+            try log.retentionOutlook(olderThan: age, largerThan: nil, now: clock.read()).kept
+        }
+        #expect(try kept(4) == 612 && kept(2) == 356 && kept(1) == 100)
+        try await log.cut(through: EventSequence(256))
+        for (seconds, expected) in [(0, nil), (2, nil), (3, 512), (9, 512)] as [(Int64, UInt64?)] {
+            #expect(try last(seconds) == expected, "\(seconds), after a cut")
+        }
+        #expect(try kept(4) == 357 && kept(1) == 101)
+        await log.close()
+    }
+
+    @Test func `a plan is held back where the clock would drop more than half of what it keeps`() {
+        func plan(_ last: UInt64, _ count: UInt64) -> RetentionPlan {
+            RetentionPlan(
+                last: EventSequence(last), count: count, firstArrival: .now, lastArrival: .now, bytes: 0, logBytes: 0)
+        }
+        // 1,024 events are dropped already.
+        for (own, byClock, kept, isHeldBack) in [
+            (nil, nil, 9, false), (nil, plan(1_536, 512), 1_024, false), (nil, plan(1_536, 512), 1_023, true),
+            (plan(1_280, 256), plan(1_536, 512), 512, false), (plan(1_280, 256), plan(1_536, 512), 511, true),
+            (plan(1_280, 256), nil, 0, false),
+        ] as [(RetentionPlan?, RetentionPlan?, UInt64, Bool)] {
+            var outlook = RetentionOutlook(plan: own)
+            outlook.byClock = byClock
+            outlook.kept = kept
+            #expect(outlook.isHeldBack == isHeldBack, "\(kept)")
+        }
+    }
 }

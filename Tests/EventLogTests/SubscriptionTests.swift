@@ -1,8 +1,9 @@
-import EventLog
 import LogKit
 import Synchronization
 import TestKit
 import Testing
+
+@testable import EventLog
 
 struct SubscriptionTests {
     @Test func `a subscription catches up in batches, then follows, and ends with the log`() async throws {
@@ -27,6 +28,13 @@ struct SubscriptionTests {
             next = range.upperBound.advanced(by: 1)
         }
         #expect(next == last.advanced(by: 1))
+    }
+
+    @Test func `a reader that polls waits 16 times for two milliseconds, and then longer up to fifty`() {
+        var pace = PollPace()
+        let delays = (0..<24).map { _ in pace.step() }
+        let longer = [4, 8, 16, 32, 50, 50, 50, 50].map { Duration.milliseconds($0) }
+        #expect(delays == Array(repeating: .milliseconds(2), count: 16) + longer)
     }
 
     @Test func `a cancelled subscription ends`() async throws {

@@ -1,29 +1,53 @@
 import LMDB
 import LogKit
 import MeshCrypto
+import Synchronization
 import TestKit
 import Testing
 
 @testable import EventLog
 
-@Suite struct TreeTests {
-    /// The tree of RFC 6962, written from its text and from nothing of ours but the records.
-    private func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
+/// The tree of RFC 6962, written from its text and from nothing of ours but the hash.
+enum PlainTree {
+    /// Section 2.1.
+    static func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
         if leaves.isEmpty { return SHA256.hash([] as [UInt8]) }
         if leaves.count == 1 { return leaves[leaves.startIndex] }
-        var split = 1
-        while split * 2 < leaves.count { split *= 2 }
-        let middle = leaves.startIndex + split
+        let middle = middle(leaves)
         return SHA256.hash([1] + root(leaves[..<middle]) + root(leaves[middle...]))
     }
 
+    /// Section 2.1.1: the path to the root from the leaf at this index of the slice.
+    static func path(_ place: Int, _ leaves: ArraySlice<[UInt8]>) -> [[UInt8]] {
+        guard leaves.count > 1 else { return [] }
+        let middle = middle(leaves)
+        if place < middle { return path(place, leaves[..<middle]) + [root(leaves[middle...])] }
+        return path(place, leaves[middle...]) + [root(leaves[..<middle])]
+    }
+
+    /// Section 2.1.2: what connects the root of all leaves with the root of those before this index.
+    static func proof(_ end: Int, _ leaves: ArraySlice<[UInt8]>, isWhole: Bool = true) -> [[UInt8]] {
+        if end == leaves.endIndex { return isWhole ? [] : [root(leaves)] }
+        let middle = middle(leaves)
+        if end <= middle { return proof(end, leaves[..<middle], isWhole: isWhole) + [root(leaves[middle...])] }
+        return proof(end, leaves[middle...], isWhole: false) + [root(leaves[..<middle])]
+    }
+
+    private static func middle(_ leaves: ArraySlice<[UInt8]>) -> Int {
+        var split = 1
+        while split * 2 < leaves.count { split *= 2 }
+        return leaves.startIndex + split
+    }
+}
+
+@Suite struct TreeTests {
     @Test func `any number of hashes has the root that the RFC gives them`() throws {
         var generator = SeededGenerator(seed: 6_962)
         for count in 0...70 {
             let hashes = (0..<count).map { _ in generator.bytes(32) }
             var hasher = MerkleHasher()
             let found = hasher.root(hashes.compactMap(digest))
-            #expect(found == digest(root(hashes[...])), "\(count)")
+            #expect(found == digest(PlainTree.root(hashes[...])), "\(count)")
         }
     }
 
@@ -36,10 +60,62 @@ import Testing
             var tree = LeafTree()
             for tile in 0..<tiles { tree.add(tile: hasher.root(Array(digests[tile * 256..<(tile + 1) * 256]))) }
             for count in tiles * 256..<tiles * 256 + 50 {
-                #expect(tree.count == UInt64(count) && tree.root() == digest(root(leaves[..<count])), "\(count), \(tiles) tiles")
+                #expect(
+                    tree.count == UInt64(count) && tree.root() == digest(PlainTree.root(leaves[..<count])),
+                    "\(count), \(tiles) tiles")
                 tree.add(digests[count])
             }
         }
+    }
+
+    @Test(arguments: [0, 1, 255, 256, 257, 511, 512, 770, 65_280] as [UInt64])
+    func `the edge of a stored tree goes on as the one that stored it, and no gap is stored`(tiles: UInt64) async throws {
+        let log = try EventLog.temporary()
+        let store = log.store
+        var generator = SeededGenerator(seed: tiles)
+        let hashes = (0..<tiles + 300).compactMap { _ in digest(generator.bytes(32)) }
+        var kept = TreeFrontier()
+        var rows: [TreeWork.Row] = []
+        for hash in hashes.prefix(Int(tiles)) { kept.add(hash, to: &rows) }
+        let failures = Mutex(0)
+        /// Whether the rows are refused.
+        func isRefused(_ rows: [TreeWork.Row], from first: UInt64) throws -> Bool {
+            let before = failures.withLock { $0 }
+            let work = TreeWork(firstTile: first, rows: rows) { failures.withLock { $0 += 1 } }
+            try store.environment.write { (write) throws(StorageError) in try work.move(into: &write, store) }
+            return failures.withLock { $0 } > before
+        }
+        #expect(try !isRefused(rows, from: 0) && isRefused(rows, from: tiles + 1))
+        do {
+            let reader = try log.beginRead()
+            var read = try TreeFrontier(reader)
+            #expect(read.tiles == tiles)
+            var (own, others): ([TreeWork.Row], [TreeWork.Row]) = ([], [])
+            for hash in hashes.dropFirst(Int(tiles)) {
+                kept.add(hash, to: &own)
+                read.add(hash, to: &others)
+            }
+            func described(_ rows: [TreeWork.Row]) -> [String] {
+                rows.map { "\($0.key.level) \($0.key.number) \($0.hash.bytes)" }
+            }
+            #expect(described(own) == described(others) && read.tiles == tiles + 300)
+            rows = own
+        }
+        #expect(try !isRefused(rows, from: tiles))
+        await log.close()
+    }
+
+    @Test func `each subtree has the number of those of its size before it, also of more than 65,536 tiles`() {
+        var frontier = TreeFrontier()
+        var wrong: [UInt64] = []
+        for tile in 0..<65_793 as Range<UInt64> {
+            var rows: [TreeWork.Row] = []
+            frontier.add(MerkleHasher.emptyRoot, to: &rows)
+            let levels = 1 + min((tile + 1).trailingZeroBitCount / 8, 6)
+            let isRight = rows.enumerated().allSatisfy { $1.key.level == $0 + 1 && $1.key.number == tile >> UInt64(8 * $0) }
+            if rows.count != levels || !isRight { wrong.append(tile) }
+        }
+        #expect(wrong == [] && frontier.tiles == 65_793)
     }
 
     private func digest(_ bytes: [UInt8]) -> SHA256Digest? { unsafe SHA256Digest(bytes.span.bytes) }
@@ -77,12 +153,16 @@ import Testing
         let leaves = try leaves(log)
         var generator = SeededGenerator(seed: UInt64(count))
         let sizes = [0, 1, count] + (0..<8).map { _ in Int.random(in: 0...count, using: &generator) }
-        for size in sizes { #expect(try log.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        for size in sizes {
+            #expect(try log.root(size: EventSequence(UInt64(size))) == PlainTree.root(leaves[..<size]), "size \(size)")
+        }
         await log.close()
         let again = try EventLog.open(at: folder.path + "/ledger", options: EventLogOptions(access: .readOnly))
         let stored = try again.store.hashedTiles(again.beginRead().transaction)
         #expect(stored == UInt64(count / 256))
-        for size in sizes { #expect(try again.root(size: EventSequence(UInt64(size))) == root(leaves[..<size]), "size \(size)") }
+        for size in sizes {
+            #expect(try again.root(size: EventSequence(UInt64(size))) == PlainTree.root(leaves[..<size]), "size \(size)")
+        }
         await again.close()
     }
 

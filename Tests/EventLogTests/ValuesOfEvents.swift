@@ -93,8 +93,10 @@ struct ValuesOfEvents {
         // A version without signatures is not the same as one with an empty signature.
         retention.signature = []
         let unsigned = retention.payload
+        let verifier = NoteVerifier(name: "a", publicKey: [UInt8](repeating: 9, count: 32))
+        #expect(!retention.isSigned(by: verifier))
         retention.signature = [1]
-        #expect(retention.payload == unsigned + [58, 1, 1])
+        #expect(retention.payload == unsigned + [58, 1, 1] && !retention.isSigned(by: verifier))
         retention.first = .zero
         let none = retention.payload
         #expect(Retention(payload: none.span.rawBytes) == nil)

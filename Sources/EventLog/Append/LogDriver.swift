@@ -36,10 +36,10 @@ final class LogDriver: Sendable {
             queue.serveFromPool(Schedule { self.scheduleStep(Step(), finish) })
         } else {
             let thread = Thread {
+                ThreadName.set("meshledger-log")
                 self.run()
                 self.end(finish)
             }
-            thread.name = "meshledger-log"
             thread.stackSize = 1 << 20
             thread.start()
         }
@@ -60,6 +60,7 @@ final class LogDriver: Sendable {
         let failure = FailureBox()
         Relay.run {
             let thread = Thread {
+                ThreadName.set("meshledger-stop")
                 self.state.withLock { state in
                     guard !state.hasEnded else { return failure.set(EventLogError(.closed, path: state.writer.path)) }
                     do throws(EventLogError) {
@@ -70,7 +71,6 @@ final class LogDriver: Sendable {
                 }
                 done.signal()
             }
-            thread.name = "meshledger-stop"
             thread.stackSize = 1 << 20
             thread.start()
         }
@@ -180,7 +180,7 @@ extension LogDriver {
         }
         let jobs = min(coreCount, count / 4)
         var firstRequests = [0]
-        for job in 0..<jobs - 1 {
+        for job in 0..<jobs {
             let share = lane.entries[Self.share(job, of: jobs, count)]
             firstRequests.append(firstRequests[job] + (lane.requests.isEmpty ? 0 : share.count { $0.length == nil }))
         }

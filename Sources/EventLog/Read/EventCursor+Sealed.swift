@@ -5,9 +5,10 @@ extension EventCursor {
     mutating func seekSealed(_ sequence: UInt64) throws(StorageError) -> Bool {
         let isHere = region == .sealed && sequence >= block.first && sequence <= block.last
         region = .nowhere
+        guard sequence > cut else { return false }
         if !isHere {
             let key = SequenceKey(sequence)
-            guard sequence > cut, try blocks.seek(atOrBefore: key.span) else { return false }
+            guard try blocks.seek(atOrBefore: key.span) else { return false }
             try open(isScattered: true)
         }
         guard sequence >= block.first, sequence - block.first < UInt64(block.count) else { return false }

@@ -11,8 +11,14 @@ package struct PollPace: Sendable {
     package init() {}
 
     package mutating func wait() async {
-        try? await Task.sleep(for: next)  // cancelled: the caller checks
+        try? await Task.sleep(for: step())  // cancelled: the caller checks
+    }
+
+    /// The next delay.
+    mutating func step() -> Duration {
+        let delay = next
         count += 1
         if count >= Self.shortCount { next = min(next * 2, Self.longest) }
+        return delay
     }
 }

@@ -164,7 +164,6 @@ extension Retention {
     }
 
     func isSigned(by verifier: NoteVerifier) -> Bool {
-        guard !signature.isEmpty else { return false }
         let signatures = [SignedNote.Signature(name: verifier.name, bytes: signature)]
         return SignedNote(text: text(origin: verifier.name), signatures: signatures).isSigned(by: verifier)
     }

@@ -27,9 +27,9 @@ final class BlockMaker: @unchecked Sendable {
         from next: UInt64, through last: UInt64, isWhole: Bool
     ) throws(EventLogError) -> (EncodedBlock, checksums: [UInt64])? {
         guard next <= last else { return nil }
-        if run.count == 0 || run.first != next { run.begin(at: next) }
+        if run.first != next { run.begin(at: next) }
         if run.byteCount < BlockEncoder.reach { try read(through: last) }
-        guard run.count > 0, isWhole || run.byteCount >= BlockEncoder.reach else { return nil }
+        guard isWhole || run.byteCount >= BlockEncoder.reach else { return nil }
         let block = try storing { () throws(StorageError) in try encoder.encodeFitting(run) }
         var checksums: [UInt64] = []
         for index in 0..<block.count { checksums.append(run.checksum(index)) }
@@ -41,7 +41,7 @@ final class BlockMaker: @unchecked Sendable {
         let reader = try storing { () throws(StorageError) in try LogReader(store) }
         var cursor = try reader.cursor()
         var next = run.first + UInt64(run.count)
-        var isThere = next <= last ? try cursor.seek(EventSequence(next)) : false
+        var isThere = try cursor.seek(EventSequence(next))
         while next <= last, run.byteCount < BlockEncoder.reach {
             guard isThere, cursor.sequence.rawValue == next, cursor.isIntact else {
                 throw EventLogError(

@@ -84,9 +84,8 @@ struct TreeReader: ~Copyable {
     private func storedHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
         let length = range.upperBound - range.lowerBound
         let bits = length.trailingZeroBitCount
-        guard bits > 0, bits % 8 == 0, length == 1 << bits, range.upperBound <= hashedTiles * LogStore.tileSize else {
-            return nil
-        }
+        let hashed = hashedTiles * LogStore.tileSize
+        guard length >= LogStore.tileSize, bits % 8 == 0, length == 1 << bits, range.upperBound <= hashed else { return nil }
         let key = SubtreeKey(level: UInt8(bits / 8), number: range.lowerBound >> bits)
         return try storing { () throws(StorageError) in
             try tiles.reader.store.treeHash(key, tiles.reader.transaction)
@@ -96,9 +95,7 @@ struct TreeReader: ~Copyable {
     /// The hash of dropped events below the level of tiles, if it was kept because a checkpoint ends among them.
     private func keptHash(_ range: Range<UInt64>) throws(EventLogError) -> SHA256Digest? {
         let length = range.upperBound - range.lowerBound
-        guard range.upperBound <= tiles.reader.cut, length < LogStore.tileSize, length == 1 << length.trailingZeroBitCount else {
-            return nil
-        }
+        guard range.upperBound <= tiles.reader.cut, length == 1 << length.trailingZeroBitCount else { return nil }
         return try storing { () throws(StorageError) in
             try tiles.reader.store.keptNode(
                 level: length.trailingZeroBitCount, place: range.lowerBound, tiles.reader.transaction)

@@ -33,8 +33,7 @@ struct ErasureVerifier {
             for sequence in range { add(sequence, "it is erased, but no event records that: its payload was removed") }
         }
         for erasure in recorded where pending.map({ erasure.sequence < $0 }) ?? true {
-            let dropped = SequenceSet(cut > 0 ? [1...cut] : [])
-            for range in SequenceSet(erasure.ranges).through(head).subtracting(withoutPayload).subtracting(dropped).ranges {
+            for range in SequenceSet(erasure.ranges).from(cut + 1).through(head).subtracting(withoutPayload).ranges {
                 for sequence in range {
                     add(sequence, "event \(erasure.sequence) records that it was erased, but it has its payload")
                 }

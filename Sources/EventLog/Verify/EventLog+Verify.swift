@@ -66,14 +66,13 @@ extension EventLog {
         var result = LogVerification()
         var tree = TreeVerifier()
         tree.lose()
-        let first = max(sequences.lowerBound.rawValue, cut + 1, 1)
+        let first = max(sequences.lowerBound.rawValue, cut + 1)
         let last = min(sequences.upperBound.rawValue, head)
         guard first <= last else { return result }
         let tiles = (first - 1) / LogStore.tileSize..<(last - 1) / LogStore.tileSize + 1
         for finding in try TileVerifier(beginRead(), head: head, options.summariser).check(tiles) {
             result.add(finding)
             try tree.add(finding, of: currentStore(), to: &result)
-            tree.lose()
         }
         return result
     }
