@@ -189,4 +189,26 @@ extension AppendTests {
         await log.close()
         await copy.close()
     }
+
+    @Test(arguments: [(0, 256), (0, 257), (100, 156), (100, 157), (255, 1), (255, 2), (256, 1), (100, 500)])
+    func `copies have the salts that they bring, on both sides of a tile's end`(before: Int, count: Int) async throws {
+        let log = try EventLog.temporary()
+        if before > 0 { try await appendNumbered(log, before) }
+        var generator = SeededGenerator(seed: UInt64(before + count))
+        let salts = generator.bytes(16 * count)
+        var batch = EventBatch()
+        for number in 1...count { batch.append(NewEvent(numberedPayload(number), encoding: .note, source: .log)) }
+        batch.copied = CopiedParts()
+        batch.copied?.salts = salts
+        try await log.append(batch)
+        for tile in before / 256...(before + count - 1) / 256 {
+            let stored = try log.store.salts(ofTile: UInt64(tile), log.store.environment.beginRead())
+            for place in max(before, 256 * tile)..<min(before + count, 256 * (tile + 1)) {
+                let own = 16 * (place - before)..<16 * (place - before + 1)
+                #expect(Array(stored.salt(place % 256)) == Array(salts[own]), "event \(place + 1)")
+            }
+        }
+        #expect(try log.verify().problems == [])
+        await log.close()
+    }
 }

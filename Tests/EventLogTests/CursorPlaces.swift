@@ -147,4 +147,25 @@ struct CursorPlaces {
         }
         await log.close()
     }
+
+    @Test(arguments: [1, 5, 8] as [UInt64]) func `a damaged block of one event is that event only`(damaged: UInt64) async throws {
+        let log = try await log(Layout(events: 10, sealed: 8, size: 1))
+        let store = log.store
+        try store.environment.write { (write) throws(StorageError) in
+            let key = SequenceKey(damaged)
+            try write.put(store.sealed, key: key.span, value: [1, 2, 3].span.rawBytes)
+        }
+        do {
+            let reader = try log.beginRead()
+            var cursor = try reader.cursor()
+            for number in 1...10 as ClosedRange<UInt64> {
+                #expect(try cursor.next() && cursor.sequence.rawValue == number && cursor.isIntact == (number != damaged))
+            }
+            for number in 1...10 as ClosedRange<UInt64> {
+                #expect(try cursor.seek(EventSequence(damaged)) && cursor.sequence.rawValue == damaged && !cursor.isIntact)
+                #expect(try cursor.seek(EventSequence(number)) && cursor.isIntact == (number != damaged), "\(number)")
+            }
+        }
+        await log.close()
+    }
 }

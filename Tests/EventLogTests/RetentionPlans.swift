@@ -162,4 +162,29 @@ struct RetentionPlans {
             #expect(outlook.isHeldBack == isHeldBack, "\(kept)")
         }
     }
+
+    @Test func `blocks that overlap are refused as damaged`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+        try await appendNumbered(log, 600)
+        var run = RecordRun()
+        run.begin(at: 150)
+        do {
+            let reader = try log.beginRead()
+            var cursor = try reader.cursor()
+            var isThere = try cursor.seek(EventSequence(150))
+            while isThere, cursor.sequence.rawValue <= 200 {
+                run.append(cursor.record)
+                isThere = try cursor.next()
+            }
+        }
+        try seal(log, upTo: 600, inBlocksOf: 300)
+        let (block, store) = (try BlockEncoder(summariser: nil).encode(run, count: run.count), log.store)
+        try store.environment.write { (write) throws(StorageError) in
+            let key = SequenceKey(150)
+            try write.put(store.sealed, key: key.span, value: block.bytes.span.rawBytes)
+        }
+        let error = #expect(throws: EventLogError.self) { try log.retentionPlan(olderThan: nil, largerThan: 0) }
+        #expect(error?.code == .corrupt)
+        await log.close()
+    }
 }
