@@ -99,7 +99,8 @@ struct IngestFileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "file", abstract: "Import a file as it grows until SIGINT or SIGTERM.",
         discussion: """
-            When the file is rotated, it is read to its end, then its successor is followed. Nothing is imported twice, not even after a restart.
+            When the file is rotated, its successor is followed, and lines that a program still adds to the old file are read, too. Nothing is
+            imported twice, not even after a restart.
             `meshledger import` reads files once.
 
               meshledger ingest file /var/log/mesh.jsonl --follow
