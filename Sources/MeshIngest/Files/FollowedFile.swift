@@ -2,7 +2,7 @@ import Foundation
 
 /// An open file, which stays readable when another file takes its name.
 struct FollowedFile {
-    private struct State {
+    private struct State: Equatable {
         var size: Int
         var seconds: Int
         var nanoseconds: Int
@@ -44,15 +44,14 @@ struct FollowedFile {
     /// A path to the open file, whatever now has its name.
     var path: String { "/proc/self/fd/\(handle.fileDescriptor)" }
 
-    /// Whether it has another size than at the last call.
+    /// Whether it was written to since the last call. A file that is rewritten may have the same size.
     mutating func hasChanged() -> Bool {
         var facts = stat()
         guard unsafe fstat(handle.fileDescriptor, &facts) == 0 else { return false }
         let now = State(facts)
-        let hasChanged = now.size != state.size
-        state = now
-        if hasChanged { lastChange = .now }
-        return hasChanged
+        guard now != state else { return false }
+        (state, lastChange) = (now, .now)
+        return true
     }
 
     /// Whether the path now has another file, or none.
