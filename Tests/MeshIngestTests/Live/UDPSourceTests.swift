@@ -128,6 +128,36 @@ struct UDPSourceTests {
         exit(1)
         """
 
+    @Test func `datagrams that were lost before it was stopped are counted`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        let count = 40_000
+        // It ends once it has read what the system kept for it: then its line in the list of sockets shows an empty queue.
+        let outcome = try PrivateNetwork.run(
+            """
+            "$0" ingest udp --interface lo 2> "$1/errors" & LISTENER=$!
+            until grep -q listening "$1/errors"; do kill -0 $LISTENER || exit 3; sleep 0.05; done
+            kill -STOP $LISTENER; "$2" -c "$3" \(count) || exit 4; kill -CONT $LISTENER
+            until grep -q ':1133 00000000:0000 07 00000000:00000000' /proc/net/udp; do kill -0 $LISTENER || exit 5; sleep 0.02; done
+            kill -TERM $LISTENER; wait $LISTENER
+            """,
+            [try BuiltProgram.url().path, folder.path, OraclePython.path ?? "", Self.sender], ledger: ledger, home: folder.path)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
+        #expect(outcome.status == 0, "\(outcome.text) \(errors)")
+        let (stored, lost) = try await Self.counts(ledger)
+        #expect(stored + lost == count && lost > 0)
+    }
+
+    /// How many packets are stored, and how many its gaps count.
+    private static func counts(_ ledger: String) async throws -> (stored: Int, lost: Int) {
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        let events = try log.allEvents()
+        let lost = events.compactMap { $0.header.encoding == .gap ? Gap(payload: $0.payload.rawSpan)?.count : nil }.reduce(0, +)
+        await log.close()
+        return (events.count { $0.header.encoding != .gap }, Int(lost))
+    }
+
     @Test func `a group that is no multicast address is refused`() async throws {
         let bench = try ImportBench()
         var options = UDPOptions()
