@@ -74,7 +74,8 @@ struct IngestUDPCommand: AsyncParsableCommand {
         commandName: "udp", abstract: "Listen to radios that send to the local network until SIGINT or SIGTERM.",
         discussion: """
             Radios with a network and "UDP broadcast" turned on send each packet to a multicast group. It listens to both groups, on every
-            interface, including those that appear later. Other programs may listen at the same time.
+            interface, including those that appear later. Other programs may listen at the same time; what is sent to other groups,
+            other interfaces or this computer alone is ignored.
 
               meshledger ingest udp
               meshledger ingest udp --interface eth0
