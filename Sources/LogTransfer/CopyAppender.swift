@@ -8,6 +8,8 @@ struct CopyAppender {
     let log: EventLog
     private var batch = EventBatch()
     private var parts = CopiedParts()
+    /// The salts of all events that were added exactly, for the case that they get other sequences.
+    private var exactSalts: [UInt8] = []
     private var sources: [SourceOrigin: SourceID] = [:]
     private(set) var count: UInt64 = 0
     /// Copies with erased payloads.
@@ -52,23 +54,52 @@ struct CopyAppender {
     }
 
     /// Adds an event that keeps its sequence and its source's number.
-    /// - Parameter origin: nil if all events are the log's own.
+    /// - Parameters:
+    ///   - origin: nil if all events are the log's own.
+    ///   - isOfTile: whether the salts of its whole tile are given.
     mutating func addExact(
-        _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>?
+        _ record: RawSpan, origin: (ledger: LedgerID, sequence: UInt64)?, salt: ArraySlice<UInt8>, isOfTile: Bool
     ) {
         noteErased(record)
         batch.append(record: record)
         if let origin { parts.origins.append(origin.ledger, origin.sequence) }
-        if let salt { parts.salts += salt }
+        if !isOfTile { parts.salts += salt }
+        exactSalts += salt
     }
 
     mutating func setTile(_ number: UInt64, _ stored: [UInt8]) { parts.tiles[number] = stored }
 
+    /// Stores the added events, which were added exactly, at this place.
+    /// - Returns: false if another append was faster, and nothing was stored.
+    mutating func flush(at place: UInt64) async throws(EventLogError) -> Bool {
+        batch.place = place
+        do throws(EventLogError) {
+            try await flush()
+            return true
+        } catch {
+            guard error.code == .cursorMoved else { throw error }
+            return false
+        }
+    }
+
+    /// Makes what was added exactly copies as others are: anywhere in the log, with sources of their own.
+    /// - Parameter name: of a source of the log that they come from.
+    mutating func releasePlaces(_ name: (UInt32) -> String?) async throws(EventLogError) {
+        batch.place = nil
+        (parts.salts, parts.tiles) = (exactSalts, [:])
+        var event = 0
+        for run in parts.origins {
+            for _ in 0..<run.count {
+                let (number, arrival) = batch.source(of: event)
+                batch.setSource(try await source(SourceOrigin(run.ledger, named: name(number)), first: arrival), of: event)
+                event += 1
+            }
+        }
+    }
+
     /// Stores the added events.
-    /// - Returns: the first event's sequence, nil if there were none.
-    @discardableResult
-    mutating func flush() async throws(EventLogError) -> EventSequence? {
-        guard !batch.isEmpty else { return nil }
+    mutating func flush() async throws(EventLogError) {
+        guard !batch.isEmpty else { return }
         if isInPlace, !erasedPlaces.isEmpty { parts.untold = UntoldErasures(places: erasedPlaces, signer: try log.signer()) }
         batch.copied = parts
         let added = UInt64(batch.count)
@@ -77,8 +108,8 @@ struct CopyAppender {
         erasedPlaces = []
         batch.removeAll()
         parts = CopiedParts()
+        exactSalts.removeAll(keepingCapacity: true)
         count += added
-        return range?.lowerBound
     }
 
     private mutating func noteErased(_ record: RawSpan) {

@@ -18,6 +18,8 @@ public struct EventBatch: Sendable {
     package var keepsArrivals = false
     /// What copies of another log's events have besides their records.
     package var copied: CopiedParts?
+    /// The sequence that the first event must get. If another append was faster, nothing is stored, and the append throws `.cursorMoved`.
+    package var place: UInt64?
     /// Whether a caller has added events that only the log itself may write.
     private(set) var posesAsLog = false
     /// The size of the largest payload that a caller has added. Copies may be larger: what another log has stored is kept.
@@ -54,6 +56,7 @@ public struct EventBatch: Sendable {
         entries.removeAll(keepingCapacity: true)
         posesAsLog = false
         largest = 0
+        place = nil
         if copied != nil { copied = CopiedParts() }
     }
 }
@@ -67,6 +70,14 @@ extension EventBatch {
         if let source { header.source = source.rawValue }
         entries.append(Entry(end: bytes.count, header: header))
     }
+
+    /// The number of an event's source, and when the event arrived.
+    package func source(of event: Int) -> (number: UInt32, arrival: Timestamp) {
+        let header = entries[event].header
+        return (header.source, Timestamp(microseconds: header.arrival))
+    }
+
+    package mutating func setSource(_ source: SourceID, of event: Int) { entries[event].header.source = source.rawValue }
 
     /// Adds an event that the log itself writes.
     mutating func append(own event: NewEvent) {

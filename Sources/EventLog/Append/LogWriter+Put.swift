@@ -12,7 +12,7 @@ extension LogWriter {
         for place in group.entries {
             let entry = lane.entries[place]
             guard let length = entry.length else {
-                if overtaken.contains(request) {
+                if overtaken.contains(request) || isOutOfPlace(lane.requests[request]) {
                     lane.outcomes.append(.failed(EventLogError(.cursorMoved, path: path)))
                 } else {
                     try put(lane.requests[request], of: &lane, &cursor, &filledTiles)
@@ -26,6 +26,12 @@ extension LogWriter {
             lane.entries[place].first = state.head
             start = end
         }
+    }
+
+    /// Whether the request's events must get other sequences than they would.
+    private func isOutOfPlace(_ request: AppendRequest) -> Bool {
+        guard case .batch(let batch) = request.work, let place = batch.place else { return false }
+        return place != state.head + 1
     }
 
     private mutating func put(

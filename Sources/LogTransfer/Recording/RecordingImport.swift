@@ -106,13 +106,18 @@ struct RecordingImport {
     }
 
     private mutating func flush() async throws(EventLogError) {
-        let expected = head + appender.count + 1
-        guard let first = try await appender.flush(), report.isExact, first.rawValue != expected else { return }
-        // Another caller has appended meanwhile, so the following copies get other sequences.
+        guard report.isExact else { return try await appender.flush() }
+        if try await appender.flush(at: head + appender.count + 1) { return }
         guard reader.head.ledger != own else {
             throw EventLogError(.forked, path: log.path, detail: "something else appended to it during the import")
         }
         report.isExact = false
+        try await appender.releasePlaces { [names] in Self.name($0, names) }
+        try await appender.flush()
+    }
+
+    private static func name(_ source: UInt32, _ names: [UInt32: String]) -> String? {
+        source == 0 ? nil : names[source] ?? "source \(source)"
     }
 
     private func origin(_ index: Int, _ place: inout (run: Int, first: Int)) -> (ledger: LedgerID, sequence: UInt64) {
@@ -143,7 +148,7 @@ struct RecordingImport {
             let salt = TileSalts.saltSize * index..<TileSalts.saltSize * (index + 1)
             appender.addExact(
                 run.record(index), origin: isOwn && reader.origins.isEmpty ? nil : origin,
-                salt: needsSalt ? reader.salts[salt] : nil)
+                salt: reader.salts[salt], isOfTile: !needsSalt)
             let tile = (sequence - 1) / LogStore.tileSize
             if !needsSalt, let stored = reader.tiles[tile]?.stored { appender.setTile(tile, stored) }
         }
@@ -176,7 +181,7 @@ struct RecordingImport {
             try check(present)
             present.removeAll(keepingCapacity: true)
             let header = RecordHeader(run.record(position))
-            let name = header.source == 0 ? nil : names[header.source] ?? "source \(header.source)"
+            let name = Self.name(header.source, names)
             let arrival = Timestamp(microseconds: header.arrival)
             let source = try await appender.source(SourceOrigin(origin.ledger, named: name), first: arrival)
             let salt = TileSalts.saltSize * position..<TileSalts.saltSize * (position + 1)

@@ -74,7 +74,8 @@ struct IngestUDPCommand: AsyncParsableCommand {
         commandName: "udp", abstract: "Listen to radios that send to the local network until SIGINT or SIGTERM.",
         discussion: """
             Radios with a network and "UDP broadcast" turned on send each packet to a multicast group. It listens to both groups, on every
-            interface, including those that appear later. Other programs may listen at the same time.
+            interface, including those that appear later. Other programs may listen at the same time; what is sent to other groups,
+            other interfaces or this computer alone is ignored.
 
               meshledger ingest udp
               meshledger ingest udp --interface eth0
@@ -99,7 +100,8 @@ struct IngestFileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "file", abstract: "Import a file as it grows until SIGINT or SIGTERM.",
         discussion: """
-            When the file is rotated, it is read to its end, then its successor is followed. Nothing is imported twice, not even after a restart.
+            When the file is rotated, its successor is followed, and lines that a program still adds to the old file are read, too. Nothing is
+            imported twice, not even after a restart.
             `meshledger import` reads files once.
 
               meshledger ingest file /var/log/mesh.jsonl --follow

@@ -45,7 +45,7 @@ enum ConfigExample {
             cert-file: /etc/meshledger/client.pem
             key-file: /etc/meshledger/client.key
 
-          # Radios that send to the local network: the multicast groups to listen to, or all for those that radios use.
+          # Radios that send to the local network: the multicast groups to listen to, or all for those that radios use. Nothing else is stored.
           - udp: all
             # The default is all interfaces that support multicast, including those that appear later.
             interfaces: [eth0]

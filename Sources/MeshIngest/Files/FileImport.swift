@@ -53,15 +53,15 @@ public struct FileImport: Sendable {
         return try await run.finish(isComplete: isComplete, first: file.size == nil ? head : [])
     }
 
-    /// Whether a part of the file was imported, but not all of it.
-    func isBegun() async throws(IngestError) -> Bool {
+    /// How far the file was imported, and its size; nil if nothing of it was.
+    func imported() async throws(IngestError) -> (mark: FileMark, size: Int)? {
         let file = try InputFile(path)
-        guard let size = file.size else { return false }
+        guard let size = file.size else { return nil }
         let head = try head(of: file)
         guard let format = try format(of: head, isWhole: size <= head.count),
-            let mark = try await FileMarkBook(log: target.log, format: format).find(file, head: head).mark
-        else { return false }
-        return mark.offset > 0 && mark.offset < size
+            let mark = try await FileMarkBook(log: target.log, format: format).find(file, head: head).mark, mark.offset > 0
+        else { return nil }
+        return (mark, size)
     }
 
     /// Checks that a file exists and may be read, before anything of several files is stored.

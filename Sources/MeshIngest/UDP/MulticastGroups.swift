@@ -15,10 +15,13 @@ struct MulticastGroups {
 
     private let options: UDPOptions
     private let channel: any Channel
+    private let filter: MulticastFilter
     private var joined: Set<Interface> = []
     private var dropped: UInt32 = 0
 
-    init(_ options: UDPOptions, _ channel: any Channel) { (self.options, self.channel) = (options, channel) }
+    init(_ options: UDPOptions, _ channel: any Channel, _ filter: MulticastFilter) {
+        (self.options, self.channel, self.filter) = (options, channel, filter)
+    }
 
     var isEmpty: Bool { joined.isEmpty }
 
@@ -37,6 +40,7 @@ struct MulticastGroups {
             guard isWanted, case .v4 = device.address, present.insert(interface).inserted, !joined.contains(interface) else {
                 continue
             }
+            filter.add(device.interfaceIndex)
             for group in options.groups {
                 do {
                     try await sockets.joinGroup(SocketAddress(ipAddress: group, port: Int(options.port)), device: device).get()

@@ -17,8 +17,12 @@ public struct UDPOptions: Sendable, Hashable {
 
     public init() {}
 
-    /// - Throws: `.badRequest` for an address that is no multicast group
+    /// - Throws: `.badRequest` for an address that is no multicast group, and where nothing is named
     package func check() throws(IngestError) {
+        if groups.isEmpty { throw IngestError(.badRequest, subject: "udp", reason: "name the groups to listen to, or all") }
+        if interfaces?.isEmpty == true {
+            throw IngestError(.badRequest, subject: "udp", reason: "name the interfaces to listen to, or leave them out for all")
+        }
         for group in groups {
             let address = try? SocketAddress(ipAddress: group, port: 0)  // nil is refused
             guard let address, address.isMulticast else {
@@ -30,8 +34,8 @@ public struct UDPOptions: Sendable, Hashable {
 
 /// Listens to the multicast groups to which networked radios send every packet, on each interface, including those that appear later.
 ///
-/// Other programs on this computer may listen to the same port. Each sender's address is a separate source. The network does not wait: datagrams that the
-/// system or this process had to drop become gap events with their number.
+/// Other programs on this computer may listen to the same port; what only they asked for is ignored. Each sender's address is a separate source.
+/// The network does not wait: datagrams that the system or this process had to drop become gap events with their number.
 public final class UDPSource: LiveSource {
     /// The receive buffer to request from the system, which grants at most `net.core.rmem_max`.
     private static let systemBuffer: CInt = 4 << 20
@@ -101,13 +105,20 @@ public final class UDPSource: LiveSource {
                 }
             }
         board.connected()
-        let joined = MulticastGroups(options, channel.channel)
+        let filter = MulticastFilter(options)
         try await channel.executeThenClose { inbound, _ in
+            // The system tells a datagram's group and interface only of a bound socket.
+            try await channel.channel.setOption(.receivePacketInfo, value: true).get()
+            // Not cancelled with the source: it has to be open still when its losses are counted for the last time.
+            let receiving = Task { [self] in
+                for try await datagram in inbound where filter.passes(datagram.metadata?.packetInfo) { take(datagram) }
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await receiving.value }
                 group.addTask { [self] in
-                    for try await datagram in inbound { take(datagram) }
+                    defer { receiving.cancel() }
+                    try await watch(MulticastGroups(options, channel.channel, filter))
                 }
-                group.addTask { [self] in try await watch(joined) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -137,12 +148,19 @@ public final class UDPSource: LiveSource {
                 isTold = true
                 board.tell("no network interface supports multicast yet")
             }
-            let lost = try await groups.newlyDropped()
-            if lost > 0 {
-                board.dropped(lost)
-                store.buffer.lost(lost, reason: "the system dropped datagrams that were not read in time")
+            try await countLost(&groups)
+            do {
+                try await Task.sleep(for: .seconds(options.checkSeconds))
+            } catch {
+                return try await countLost(&groups)
             }
-            try await Task.sleep(for: .seconds(options.checkSeconds))
         }
+    }
+
+    private func countLost(_ groups: inout MulticastGroups) async throws {
+        let lost = try await groups.newlyDropped()
+        guard lost > 0 else { return }
+        board.dropped(lost)
+        store.buffer.lost(lost, reason: "the system dropped datagrams that were not read in time")
     }
 }

@@ -57,6 +57,9 @@ struct ConfigTests {
         ),
         ("sources:\n  - tcp: a\n    mqtt: mqtt://b", "mesh.yaml:2: a source is of one kind, not of mqtt and tcp"),
         ("sources:\n  - udp: 10.0.0.1", "mesh.yaml:2: this is not a multicast address"),
+        ("sources:\n  - udp: []", "mesh.yaml:2: name the groups to listen to, or all"),
+        ("sources:\n  - udp:", "mesh.yaml:2: name the groups to listen to, or all"),
+        ("sources:\n  - udp: all\n    interfaces: []", "name the interfaces to listen to, or leave them out for all"),
         ("sources:\n  - file: a\n  - file: ./a", "mesh.yaml:3: the source file:"),
         (
             "sources:\n  - tcp: a\n    share: 4403\n  - tcp: b\n    share: 4403",

@@ -66,6 +66,18 @@ struct FileFollowTests {
         try await second.stop()
     }
 
+    @Test func `a file that is rewritten in place with the same size is read again`() async throws {
+        let bench = try ImportBench()
+        try bench.write(MadeEnvelope.lines(10..<20), to: "mesh.base64")
+        let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
+        try await running.until { try bench.events().count == 10 }
+        try await running.until { running.source.status.state == .live }
+        let handle = try FileHandle(forUpdating: bench.folder.file("mesh.base64"))
+        try handle.write(contentsOf: Data(MadeEnvelope.lines(20..<30).utf8))
+        try await running.until { try bench.events().count == 20 }
+        try await running.stop()
+    }
+
     @Test func `what is no file, or of no known format, ends it`() async throws {
         let bench = try ImportBench()
         await #expect(throws: IngestError.self) { try await FileFollow(bench.folder.path, into: bench.target).run() }

@@ -128,11 +128,92 @@ struct UDPSourceTests {
         exit(1)
         """
 
-    @Test func `a group that is no multicast address is refused`() async throws {
+    @Test func `datagrams that were lost before it was stopped are counted`() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        let count = 40_000
+        // It ends once it has read what the system kept for it: then its line in the list of sockets shows an empty queue.
+        let outcome = try PrivateNetwork.run(
+            """
+            "$0" ingest udp --interface lo 2> "$1/errors" & LISTENER=$!
+            until grep -q listening "$1/errors"; do kill -0 $LISTENER || exit 3; sleep 0.05; done
+            kill -STOP $LISTENER; "$2" -c "$3" \(count) || exit 4; kill -CONT $LISTENER
+            until grep -q ':1133 00000000:0000 07 00000000:00000000' /proc/net/udp; do kill -0 $LISTENER || exit 5; sleep 0.02; done
+            kill -TERM $LISTENER; wait $LISTENER
+            """,
+            [try BuiltProgram.url().path, folder.path, OraclePython.path ?? "", Self.sender], ledger: ledger, home: folder.path)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
+        #expect(outcome.status == 0, "\(outcome.text) \(errors)")
+        let (stored, lost) = try await Self.counts(ledger)
+        #expect(stored + lost == count && lost > 0)
+    }
+
+    /// How many packets are stored, and how many its gaps count.
+    private static func counts(_ ledger: String) async throws -> (stored: Int, lost: Int) {
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        let events = try log.allEvents()
+        let lost = events.compactMap { $0.header.encoding == .gap ? Gap(payload: $0.payload.rawSpan)?.count : nil }.reduce(0, +)
+        await log.close()
+        return (events.count { $0.header.encoding != .gap }, Int(lost))
+    }
+
+    @Test func `only the groups and interfaces that were asked for are listened to, whatever else other programs receive`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let ledger = folder.path + "/mesh.ledger"
+        try await Ledger.create(at: ledger).close()
+        try Data("ledger: \(ledger)\nsources:\n  - udp: 239.0.0.69\n    interfaces: [lo]\n".utf8).write(to: folder.file("config"))
+        let outcome = try PrivateNetwork.run(
+            """
+            ip link add near type veth peer name far && ip addr add 10.9.1.1/24 dev near && ip addr add 10.9.1.2/24 dev far || exit 3
+            for name in all near far; do
+                echo 1 > /proc/sys/net/ipv4/conf/$name/accept_local; echo 0 > /proc/sys/net/ipv4/conf/$name/rp_filter
+            done
+            ip link set near up && ip link set far up || exit 4
+            "$0" run "$1/config" 2> "$1/errors" & LISTENER=$!
+            until grep -q 'listening to 239.0.0.69 on lo' "$1/errors"; do kill -0 $LISTENER || exit 5; sleep 0.05; done
+            timeout 60 "$2" -c "$3" || exit 6
+            until "$0" stats --format csv | grep -q 'events,[1-9]'; do kill -0 $LISTENER || exit 7; sleep 0.1; done
+            kill -TERM $LISTENER; wait $LISTENER
+            """,
+            [try BuiltProgram.url().path, folder.path, OraclePython.path ?? "", Self.others], ledger: ledger, home: folder.path)
+        let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
+        #expect(outcome.status == 0, "\(outcome.text) \(errors)")
+        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
+        #expect(try log.allEvents().map { String(decoding: $0.payload, as: UTF8.self) } == ["asked for"])
+        await log.close()
+    }
+
+    /// Another program, which has joined another group, and the group at another interface. It waits until it has received each datagram.
+    private static let others = """
+        import socket
+        def listener(group, address):
+            other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind((group, 4403))
+            other.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton(address))
+            return other
+        def send(text, group, address, other):
+            out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+            out.sendto(text, (group, 4403))
+            while other.recv(100) != text: pass
+        first, second = listener("224.0.0.69", "127.0.0.1"), listener("239.0.0.69", "10.9.1.1")
+        send(b"another group", "224.0.0.69", "127.0.0.1", first)
+        send(b"another interface", "239.0.0.69", "10.9.1.2", second)
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"no group", ("127.0.0.1", 4403))
+        send(b"asked for", "239.0.0.69", "127.0.0.1", second)
+        """
+
+    @Test(arguments: [["10.0.0.1"], []])
+    func `a group that is no multicast address, and no group at all, is refused`(_ groups: [String]) async throws {
         let bench = try ImportBench()
         var options = UDPOptions()
-        options.groups = ["10.0.0.1"]
-        await #expect(throws: IngestError.self) { try await UDPSource(options, into: bench.target).run() }
+        options.groups = groups
+        #expect(throws: IngestError.self) { try options.check() }
+        if !groups.isEmpty { await #expect(throws: IngestError.self) { try await UDPSource(options, into: bench.target).run() } }
     }
 }
 
