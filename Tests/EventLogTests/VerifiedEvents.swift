@@ -24,7 +24,8 @@ struct VerifiedEvents {
         return log
     }
 
-    @Test(arguments: [0, 1, 255, 256, 257, 512, 513, 3_840, 4_096, 4_097]) func `every event is checked once, whatever their number`(
+    @Test(arguments: [0, 1, 255, 256, 257, 512, 513, 3_840, 4_096, 4_097])
+    func `every event is checked once, whatever their number`(
         count: Int
     ) async throws {
         let log = try EventLog.temporary()

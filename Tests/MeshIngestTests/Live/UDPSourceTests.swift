@@ -188,22 +188,22 @@ struct UDPSourceTests {
 
     /// Another program, which has joined another group, and the group at another interface. It waits until it has received each datagram.
     private static let others = """
-        import socket
+        from socket import *
         def listener(group, address):
-            other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other = socket(AF_INET, SOCK_DGRAM)
+            other.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
             other.bind((group, 4403))
-            other.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton(address))
+            other.setsockopt(IPPROTO_IP, IP_ADD_MEMBERSHIP, inet_aton(group) + inet_aton(address))
             return other
         def send(text, group, address, other):
-            out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+            out = socket(AF_INET, SOCK_DGRAM)
+            out.setsockopt(IPPROTO_IP, IP_MULTICAST_IF, inet_aton(address))
             out.sendto(text, (group, 4403))
             while other.recv(100) != text: pass
         first, second = listener("224.0.0.69", "127.0.0.1"), listener("239.0.0.69", "10.9.1.1")
         send(b"another group", "224.0.0.69", "127.0.0.1", first)
         send(b"another interface", "239.0.0.69", "10.9.1.2", second)
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"no group", ("127.0.0.1", 4403))
+        socket(AF_INET, SOCK_DGRAM).sendto(b"no group", ("127.0.0.1", 4403))
         send(b"asked for", "239.0.0.69", "127.0.0.1", second)
         """
 
