@@ -12,6 +12,9 @@ enum ClientMessage: Equatable {
         var isEncrypted: Bool
         /// Whether it asks for an acknowledgement or a response.
         var wantsAnswer: Bool
+
+        /// Whether no frame holds it, with what was added here.
+        var isTooLong: Bool { StreamFrame.around(ToRadioMessage.packet(bytes)) == nil }
     }
 
     case wantConfig(UInt32)

@@ -29,7 +29,8 @@ final class ProxyClient: Sendable {
     private static let mostAnswers = 1_000
     private static let eventsAtOnce: UInt64 = 256
     private static let noAdmin = "share-admin does not name its network"
-    private static let notAuthorized: UInt32 = 33
+    /// Errors of Routing.
+    private static let (tooLarge, notAuthorized): (UInt32, UInt32) = (7, 33)
     /// A computer may acknowledge up to 40 ms late what it has received.
     private static let (settlings, settling_ms) = (20, 10)
 
@@ -124,7 +125,11 @@ final class ProxyClient: Sendable {
                 case .heartbeat: try answer(.frame(FromRadioMessage.queueStatus()))
                 case .disconnect: throw Left()
                 case .packet(let packet) where packet.isAdmin && !radio.mayAdminister(address):
-                    try refuse(packet)
+                    try refuseChange(packet)
+                case .packet(let packet) where packet.isTooLong:
+                    try refuse(
+                        packet, Self.tooLarge, .packet,
+                        "a packet of the client \(address) was refused: it does not fit the radio's frame")
                 case .file where !radio.mayAdminister(address):
                     radio.tellRefusal(
                         .settings, of: address, "a file transfer of the client \(address) was refused: \(Self.noAdmin)")
@@ -149,18 +154,21 @@ final class ProxyClient: Sendable {
         )
     }
 
-    /// Answers as a radio does that may not be administered.
-    private func refuse(_ packet: ClientMessage.Packet) throws {
-        try answer(.frame(FromRadioMessage.queueStatus(result: Int32(Self.notAuthorized), packet: packet.id)))
-        if packet.wantsAnswer {
-            let routing = FromRadioMessage.routing(error: Self.notAuthorized, of: packet.id, by: radio.memory.number)
-            try answer(.frame(routing))
-        }
-        radio.tellRefusal(
-            .settings, of: address,
+    private func refuseChange(_ packet: ClientMessage.Packet) throws {
+        try refuse(
+            packet, Self.notAuthorized, .settings,
             packet.isEncrypted
                 ? "a packet of the client \(address) was refused: it is encrypted, so it may change settings, and \(Self.noAdmin)"
                 : "a request of the client \(address) for settings was refused: \(Self.noAdmin)")
+    }
+
+    /// Answers as a radio does that refuses a packet.
+    private func refuse(_ packet: ClientMessage.Packet, _ error: UInt32, _ kind: RefusalBudget.Kind, _ text: String) throws {
+        try answer(.frame(FromRadioMessage.queueStatus(result: Int32(error), packet: packet.id)))
+        if packet.wantsAnswer {
+            try answer(.frame(FromRadioMessage.routing(error: error, of: packet.id, by: radio.memory.number)))
+        }
+        radio.tellRefusal(kind, of: address, text)
     }
 
     /// - Throws: if the client keeps sending requests without reading the answers

@@ -61,7 +61,7 @@ extension SharedRadio {
             let age_s = Double(Timestamp.now.microseconds - event.header.arrivalTime.microseconds) / 1_000_000
             let message = ToRadioMessage.packet(event.payload)
             guard case .packet(let packet) = ClientMessage(message, from: 0) else { continue }
-            guard age_s < oldest_s else {
+            guard age_s < oldest_s, !packet.isTooLong else {
                 old.append(Self.unsent(event.payload, packet.id, event.header.source))
                 continue
             }

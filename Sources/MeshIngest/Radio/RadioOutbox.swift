@@ -97,7 +97,8 @@ final class RadioOutbox: Sendable {
                 continue
             }
             try await send(next.message)
-            guard next.packet != nil else {
+            // What fits no frame was not sent, and has no answer.
+            guard next.packet != nil, StreamFrame.around(next.message) != nil else {
                 removeFirst()
                 continue
             }

@@ -1,0 +1,79 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import ProtobufWire
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// What clients of a shared radio send, until the radio has it.
+@Suite(.timeLimit(.minutes(3)))
+struct SharedRadioQueue {
+    private typealias Radio = SharedRadioTests.Radio
+    private let sharing = SharedRadioTests()
+
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        func contains(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
+    }
+
+    private static func stored(_ bench: ImportBench) throws -> Int {
+        try bench.events().count { $0.header.encoding == PayloadEncoding(.meshPacket) }
+    }
+
+    private static func failures(_ bench: ImportBench) throws -> Int {
+        let sources = try bench.log.sources().filter { $0.name.contains("/client ") }.map(\.id)
+        return try bench.events().count {
+            sources.contains($0.header.source) && $0.header.encoding == PayloadEncoding(.fromRadio)
+        }
+    }
+
+    private static func broker(_ number: Int) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(6) { $0.string(1, "msh/\(number)") }
+        return writer.bytes
+    }
+
+    /// Two clients that have the configuration of a radio which is away since.
+    private func withoutRadio(
+        _ radio: Radio, _ bench: ImportBench, _ change: (inout ShareOptions) -> Void = { _ in }, _ lines: Lines = Lines()
+    ) async throws -> (running: RunningSource<SharedRadio>, one: StreamClient, two: StreamClient) {
+        let (running, port) = try sharing.share(radio, bench, change, lines: { lines.add($0) })
+        let (one, two) = (try await StreamClient.connected(to: port), try await StreamClient.connected(to: port))
+        await one.greet(1)
+        await two.greet(2)
+        radio.leave()
+        try await running.until { running.source.status.state == .waiting }
+        return (running, one, two)
+    }
+
+    @Test func `a packet that fits no frame is refused with an answer and a line, and none waits for it`() async throws {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(), Lines())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench, lines: { lines.add($0) })
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(2, .max)
+            packet.message(4) {
+                $0.uint32(1, 1)
+                $0.bytes(2, [UInt8](repeating: 0x78, count: 490))
+            }
+            packet.fixed32(6, 5)
+        }
+        #expect(writer.bytes.count > StreamFramer.lengthLimit - 5 && StreamFrame.around(writer.bytes) != nil)
+        client.send(frame: writer.bytes)
+        client.send(frame: SharedRadioTests.packet(6))
+        #expect(await client.next() == FromRadioMessage.queueStatus(result: 7, packet: 5))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 6))
+        #expect(radio.heard.all == SharedRadioTests.sent(6...6).map(ToRadioMessage.packet))
+        #expect(lines.contains("a packet of the client 127.0.0.1 was refused: it does not fit the radio's frame"))
+        #expect(try Self.stored(bench) == 1)
+        try await running.stop()
+    }
+}
