@@ -68,6 +68,12 @@ final class RadioOutbox: Sendable {
     /// Lets packets wait again, before all others.
     func putBack(_ items: [Item]) { state.withLock { $0.waiting.insert(contentsOf: items, at: $0.isSending ? 1 : 0) } }
 
+    /// Called when the radio has started again, or on a new connection: what it said of its queue is not true any more.
+    func restarted() {
+        state.withLock { $0.free = FromRadioMessage.queueLength }
+        progress.raise()
+    }
+
     /// Called when the radio reports the state of its queue.
     func status(free: UInt32, packet: UInt32, frame: [UInt8]) {
         let answered: Item? = state.withLock { state in
@@ -85,6 +91,7 @@ final class RadioOutbox: Sendable {
     /// - Parameter silence_s: how long the radio has sent nothing
     func run(silence_s: () -> Double, _ send: (_ message: [UInt8]) async throws -> Void) async throws {
         defer { state.withLock { $0.isSending = false } }
+        restarted()
         while !Task.isCancelled {
             let level = progress.value
             let next: Item? = state.withLock { state in

@@ -170,7 +170,10 @@ final class RadioPump: Sendable {
             case .nothing: break
             case .ask(let nonce):
                 questions.append(nonce)
-                if nonce == ConfigNonce.configuration { store.board.enter(.replaying, "the radio has started again") }
+                if nonce == ConfigNonce.configuration {
+                    outbox.restarted()
+                    store.board.enter(.replaying, "the radio has started again")
+                }
             case .live: store.board.enter(.live, "listening to \(store.name)")
             }
             // The answer to a heartbeat, 2,880 times a day, says nothing about the mesh.

@@ -76,4 +76,31 @@ struct SharedRadioQueue {
         #expect(try Self.stored(bench) == 1)
         try await running.stop()
     }
+
+    @Test func `a radio that had no room before its connection broke, or before it started again, gets packets at once`()
+        async throws
+    {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        func fill(_ id: UInt32) async {
+            radio.send(FakeRadio.queueStatus(free: 0))
+            radio.say(id..<id + 1)
+            #expect(await client.next() == FakeRadio.text(id))
+        }
+        await fill(1)
+        radio.hangUp()
+        try await running.until { radio.radio.clients.all == 2 && running.source.status.state == .live }
+        client.send(frame: SharedRadioTests.packet(55))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 55))
+        await fill(2)
+        var rebooted = WireWriter()
+        rebooted.bool(8, true)
+        radio.send(rebooted.bytes)
+        client.send(frame: SharedRadioTests.packet(56))
+        #expect(await client.next() == FakeRadio.queueStatus(packet: 56))
+        try await running.stop()
+    }
 }
