@@ -20,6 +20,8 @@ public final class SharedRadio: LiveSource {
     private static let longestAbsence: UInt64 = 50_000
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
+    /// The most events in which packets are looked for after a kill.
+    private static let mostSearched: UInt64 = 100_000
 
     private let radio: RadioSource
     let log: EventLog
@@ -31,7 +33,12 @@ public final class SharedRadio: LiveSource {
         var options: ShareOptions?
         var clients: [ObjectIdentifier: ProxyClient] = [:]
         var away = ClientPlaces()
-        var saved: [String: [UInt8]] = [:]
+        var savedPlaces: [UInt8] = []
+        /// For each packet that is being stored, the event that it gets at the earliest.
+        var storing: [UInt64] = []
+        /// Whether a packet was stored since this was saved last.
+        var isUnsaved = true
+        var savedUnsent: UnsentPackets?
         var source: SourceID?
         /// The sources of what clients sent, by their addresses.
         var clientSources: [String: SourceID] = [:]
@@ -118,12 +125,37 @@ public final class SharedRadio: LiveSource {
         for known in try log.sources() where known.name.hasPrefix(clientPrefix) {
             know(known.id, of: String(known.name.dropFirst(clientPrefix.count)))
         }
-        let unsent = try await sendAgain(
-            try await sink.storedCursor(unsentKey) ?? [], unsentKey, oldest_s: options.oldestUnsentSeconds)
+        let unsent = UnsentPackets(try await sink.storedCursor(unsentKey) ?? [])
+        try await sendAgain(unsent, from: source, oldest_s: options.oldestUnsentSeconds)
         state.withLock { state in
-            (state.source, state.away) = (source, ClientPlaces(places))
-            state.saved = [placesKey: places, unsentKey: unsent]
+            (state.source, state.away, state.savedPlaces) = (source, ClientPlaces(places), places)
         }
+        await saveUnsent()
+    }
+
+    /// Called before a client's packet is stored, so that it is not missed when what waits for the radio is saved meanwhile.
+    ///
+    /// - Returns: for `endStoring`
+    func beginStoring() -> UInt64 {
+        state.withLock { state in
+            let next = log.head.rawValue + 1
+            state.storing.append(next)
+            state.isUnsaved = true
+            return next
+        }
+    }
+
+    /// Called when it waits for the radio, or was refused.
+    func endStoring(_ next: UInt64) {
+        state.withLock { state in
+            if let index = state.storing.firstIndex(of: next) { state.storing.remove(at: index) }
+        }
+    }
+
+    /// What waits for the radio.
+    var unsent: UnsentPackets {
+        let next = state.withLock { $0.storing.min() ?? log.head.rawValue + 1 }
+        return UnsentPackets(from: next, outbox.events.sorted())
     }
 
     /// Stores the positions of all clients, connected or not, and which of their packets the radio does not have yet.
@@ -136,17 +168,33 @@ public final class SharedRadio: LiveSource {
             for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }
             return places
         }
-        await save(places.bytes, placesKey)
-        await save(EventNumbers.bytes(outbox.events), unsentKey)
+        if state.withLock({ $0.savedPlaces != places.bytes }), await save(places.bytes, placesKey) {
+            state.withLock { $0.savedPlaces = places.bytes }
+        }
+        await saveUnsent()
     }
 
-    private func save(_ bytes: [UInt8], _ key: String) async {
-        guard state.withLock({ $0.saved[key] != bytes }) else { return }
+    private func saveUnsent() async {
+        let isUnsaved = state.withLock { state in
+            defer { state.isUnsaved = false }
+            return state.isUnsaved
+        }
+        let (unsent, saved) = (self.unsent, state.withLock { $0.savedUnsent })
+        let searched = (unsent.next ?? 0) - min(unsent.next ?? 0, saved?.next ?? 0)
+        guard isUnsaved || unsent.events != saved?.events || searched > Self.mostSearched else { return }
+        let isSaved = await save(unsent.bytes, unsentKey)
+        state.withLock { state in
+            if isSaved { state.savedUnsent = unsent } else { state.isUnsaved = true }
+        }
+    }
+
+    /// - Returns: false if it could not be saved now, as without space
+    private func save(_ bytes: [UInt8], _ key: String) async -> Bool {
         do throws(EventLogError) {
             _ = try await sink.append([], cursor: SourceCursor(key: key, value: bytes))
-            state.withLock { $0.saved[key] = bytes }
+            return true
         } catch {
-            // If there is no space, they are stored with the next ones.
+            return false
         }
     }
 

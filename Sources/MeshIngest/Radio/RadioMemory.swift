@@ -94,6 +94,25 @@ enum FromRadioMessage {
         return writer.bytes
     }
 
+    /// The number of the packet that a packet from the radio answers; nil if it answers none.
+    static func request(_ frame: [UInt8]) -> UInt32? {
+        var frame = WireReader(frame.rawSpan)
+        do throws(WireError) {
+            while let field = try frame.next() {
+                guard field.tag == WireField.tag(2, .lengthDelimited) else { continue }
+                var packet = WireReader(frame.bytes(field))
+                while let field = try packet.next() {
+                    guard field.tag == WireField.tag(4, .lengthDelimited) else { continue }
+                    var data = WireReader(packet.bytes(field))
+                    while let field = try data.next() { if field.tag == WireField.tag(6, .fixed32) { return field.asUInt32 } }
+                }
+            }
+        } catch {
+            return nil
+        }
+        return nil
+    }
+
     /// - Parameter result: an error of Routing, 0 for none
     static func queueStatus(result: Int32 = 0, packet: UInt32 = 0, free: UInt32 = queueLength) -> [UInt8] {
         var writer = WireWriter(capacity: 24)

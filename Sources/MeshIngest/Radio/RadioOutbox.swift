@@ -66,7 +66,10 @@ final class RadioOutbox: Sendable {
     }
 
     /// Lets packets wait again, before all others.
-    func putBack(_ items: [Item]) { state.withLock { $0.waiting.insert(contentsOf: items, at: $0.isSending ? 1 : 0) } }
+    func putBack(_ items: [Item]) {
+        state.withLock { $0.waiting.insert(contentsOf: items, at: $0.isSending ? 1 : 0) }
+        progress.raise()
+    }
 
     /// Called when the radio has started again, or on a new connection: what it said of its queue is not true any more.
     func restarted() {

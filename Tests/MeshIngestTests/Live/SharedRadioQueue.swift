@@ -103,4 +103,53 @@ struct SharedRadioQueue {
         #expect(await client.next() == FakeRadio.queueStatus(packet: 56))
         try await running.stop()
     }
+
+    @Test func `what waited for the radio when the process was killed is sent after the start, and nothing twice`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio(isAskedAll: true))
+        defer { radio.radio.stop() }
+        let (first, one, two) = try await withoutRadio(radio, bench)
+        let key = first.source.unsentKey
+        let saved = try bench.log.cursor(key) ?? []
+        one.send(frame: SharedRadioTests.packet(55))
+        try await first.until { try Self.stored(bench) == 1 }
+        two.send(frame: SharedRadioTests.packet(56))
+        try await first.until { try Self.stored(bench) == 2 }
+        try await first.stop()
+        radio.comeBack()
+        let own = SharedRadioTests.sent(55...56).map(ToRadioMessage.packet)
+        for _ in 0..<2 {
+            // As after a kill: what was stored since is in the log alone.
+            _ = try await bench.log.append([], cursor: SourceCursor(key: key, value: saved))
+            let (next, port) = try sharing.share(radio, bench)
+            let client = try await StreamClient.connected(to: port)
+            await client.greet(3)
+            try await next.until { radio.heard.all.count >= 2 && next.source.outbox.events.isEmpty }
+            #expect(radio.heard.all == own)
+            try await next.stop()
+        }
+        #expect(try Self.failures(bench) == 0)
+    }
+
+    @Test func `what waited for the radio when the process was killed and is too old now is shown as failed, once`() async throws
+    {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(isAskedAll: true), Lines())
+        defer { radio.radio.stop() }
+        let (first, one, _) = try await withoutRadio(radio, bench)
+        let key = first.source.unsentKey
+        let saved = try bench.log.cursor(key) ?? []
+        one.send(frame: SharedRadioTests.packet(55))
+        try await first.until { try Self.stored(bench) == 1 }
+        try await first.stop()
+        radio.comeBack()
+        for number in 3...4 as ClosedRange<UInt32> {
+            _ = try await bench.log.append([], cursor: SourceCursor(key: key, value: saved))
+            let (next, port) = try sharing.share(radio, bench, { $0.oldestUnsentSeconds = 0 }, lines: { lines.add($0) })
+            let client = try await StreamClient.connected(to: port)
+            await client.greet(number)
+            #expect(try Self.failures(bench) == 1)
+            try await next.stop()
+        }
+        #expect(
+            radio.heard.all.isEmpty && lines.contains("1 packet (1 of client 127.0.0.1) from before the start will not be sent"))
+    }
 }
