@@ -235,6 +235,13 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
+    /// What an event is to this client; nil if it is not from its radio, and does not say what became of a packet of its own.
+    func kind(of event: Event) -> FromRadioGlance.Kind? {
+        guard event.header.encoding == PayloadEncoding(.fromRadio) else { return nil }
+        let source = event.header.source
+        return source == radio.source || source == radio.source(of: address) ? FromRadioGlance(event.payload).kind : nil
+    }
+
     /// Adds the radio's packets after an event, and what is recorded of this client's packets that the radio did not get.
     ///
     /// - Returns: the last event that was looked at
@@ -242,10 +249,9 @@ final class ProxyClient: Sendable {
         let head = radio.log.head.rawValue
         guard last < head else { return last }
         let end = min(head, last + Self.eventsAtOnce)
-        let (sources, joined) = ([radio.source, radio.source(of: address)], state.withLock { $0.joined ?? head })
+        let joined = state.withLock { $0.joined ?? head }
         for event in try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)) {
-            guard sources.contains(event.header.source), event.header.encoding == PayloadEncoding(.fromRadio) else { continue }
-            let (kind, sequence) = (FromRadioGlance(event.payload).kind, event.sequence.rawValue)
+            let (kind, sequence) = (kind(of: event), event.sequence.rawValue)
             // Errands of the past are done, or nobody waits for them.
             guard kind == .packet || kind == .errand && sequence > joined else { continue }
             add(event.payload, to: &buffer)

@@ -16,8 +16,8 @@ public final class SharedRadio: LiveSource {
     static let mostClients = 64
     /// Half of the places are left to clients from elsewhere.
     static let mostOfAddress = 32
-    /// The most events that a client gets that was away.
-    private static let longestAbsence: UInt64 = 50_000
+    /// How many events are read at once.
+    private static let chunk: UInt64 = 4_096
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
     /// The most events in which packets are looked for after a kill.
@@ -349,6 +349,28 @@ public final class SharedRadio: LiveSource {
             return stopped.place
         }
         changes.raise()
-        return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
+        guard let place, place < head else { return head }
+        return await shortened(place, to: head, client)
+    }
+
+    /// The place of a client that missed more packets than clients get: behind the oldest of these, which the log tells of.
+    private func shortened(_ place: UInt64, to head: UInt64, _ client: ProxyClient) async -> UInt64 {
+        let most = state.withLock { $0.options?.mostMissed ?? 0 }
+        guard head - place > UInt64(most), most > 0 else { return place }
+        var (last, missed) = (place, [UInt64]())
+        while last < head, !Task.isCancelled {
+            let end = head - last < Self.chunk ? head : last + Self.chunk
+            let range = EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)
+            guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
+            missed += events.lazy.filter { client.kind(of: $0) == .packet }.map(\.sequence.rawValue)
+            last = end
+            await Task.yield()
+        }
+        guard missed.count > most else { return place }
+        let left = missed.count - most
+        tell(
+            "the client \(client.address) missed \(missed.count) packets, and gets the last \(most) of them; the log has the other \(left)"
+        )
+        return missed[left] - 1
     }
 }

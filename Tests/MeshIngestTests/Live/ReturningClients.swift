@@ -1,0 +1,101 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import ProtobufWire
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MeshIngest
+
+/// What clients of a shared radio get that were away, and what new ones see of its nodes and settings.
+@Suite(.timeLimit(.minutes(3)))
+struct ReturningClients {
+    private typealias Radio = SharedRadioTests.Radio
+    private let sharing = SharedRadioTests()
+
+    private static func ids(_ range: Range<UInt32>) -> [[UInt8]] { range.map { FakeRadio.text($0) } }
+
+    @Test func `a client that was away beside a busy source misses nothing`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        var client: StreamClient? = try await StreamClient.connected(to: port)
+        await client?.greet(1)
+        radio.say(0..<2)
+        #expect(await client?.next(2) == Self.ids(0..<2))
+        client = nil
+        try await running.until { running.source.clientCount == 0 }
+        radio.say(2..<12)
+        try await running.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 12 }
+        let busy = try await bench.log.source(named: "busy")
+        let event = NewEvent(FakeRadio.text(900), encoding: PayloadEncoding(.fromRadio), source: busy)
+        for _ in 0..<60 { _ = try await bench.log.append([NewEvent](repeating: event, count: 1_000)) }
+        radio.say(12..<14)
+        let back = try await StreamClient.connected(to: port)
+        await back.greet(2)
+        #expect(await back.next(12) == Self.ids(2..<14))
+        try await running.stop()
+    }
+
+    @Test func `a client that missed more packets than clients get is given the last ones, and the log tells how many it is not`()
+        async throws
+    {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        let lines = Mutex<[String]>([])
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(
+            radio, bench, { $0.mostMissed = 20 }, lines: { line in lines.withLock { $0.append(line) } })
+        var client: StreamClient? = try await StreamClient.connected(to: port)
+        await client?.greet(1)
+        radio.say(0..<2)
+        #expect(await client?.next(2) == Self.ids(0..<2))
+        client = nil
+        try await running.until { running.source.clientCount == 0 }
+        radio.say(2..<27)
+        try await running.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 27 }
+        let back = try await StreamClient.connected(to: port)
+        await back.greet(2)
+        #expect(await back.next(20) == Self.ids(7..<27))
+        let text = "the client 127.0.0.1 missed 25 packets, and gets the last 20 of them; the log has the other 5"
+        #expect(lines.withLock { $0.contains(text) })
+        try await running.stop()
+    }
+
+    private static func introduction(of node: UInt32, _ user: [UInt8]) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(2) { packet in
+            packet.fixed32(1, node)
+            packet.fixed32(2, .max)
+            packet.message(4) {
+                $0.uint32(1, 4)
+                $0.bytes(2, user)
+            }
+            packet.fixed32(6, node)
+            packet.fixed32(7, 1_700_000_000)
+            packet.float(8, 6.5)
+        }
+        return writer.bytes
+    }
+
+    private static func user(_ name: String) -> [UInt8] {
+        var writer = WireWriter()
+        writer.string(1, "!00000009")
+        writer.string(2, name)
+        return writer.bytes
+    }
+
+    private static func admin(_ id: UInt32, field: UInt32) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(2, 0x1000_0001)
+            packet.message(4) { data in
+                data.uint32(1, 6)
+                data.message(2) { $0.message(field) { $0.uint32(1, 1) } }
+            }
+            packet.fixed32(6, id)
+        }
+        return writer.bytes
+    }
+}
