@@ -24,6 +24,12 @@ final class ProxyClient: Sendable {
         var isLeaving = false
         /// Whether another client has taken over its place.
         var isReplaced = false
+        /// The place at which another client has begun that may be the same one.
+        var sharedPlace: UInt64?
+
+        var place: UInt64? { isReplaced ? nil : window.place }
+        /// None if it took nothing since another client has begun there, which is the same one then.
+        var lastPlace: UInt64? { sharedPlace == window.place ? nil : place }
     }
 
     private static let mostAnswers = 1_000
@@ -48,10 +54,10 @@ final class ProxyClient: Sendable {
     }
 
     /// The last event that it has; nil for a client that never requested anything, such as a port scanner, and for one that was replaced.
-    var place: UInt64? { state.withLock { $0.isReplaced ? nil : $0.window.place } }
+    var place: UInt64? { state.withLock { $0.place } }
 
-    /// The same for a client that may have lost what was sent to it since.
-    var openPlace: UInt64? { state.withLock { $0.isReplaced || !$0.window.isOpen ? nil : $0.window.place } }
+    /// The same for a client that may have lost what was sent to it since, unless another has begun there.
+    var openPlace: UInt64? { state.withLock { $0.window.isOpen ? $0.lastPlace : nil } }
 
     var hasStalled: Bool { state.withLock { $0.window.hasStalled(forSeconds: options.stallSeconds) } }
 
@@ -59,6 +65,11 @@ final class ProxyClient: Sendable {
     var isGone: Bool {
         state.withLock { $0.isReplaced || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
     }
+
+    /// The place that it leaves.
+    var lastPlace: UInt64? { state.withLock { $0.lastPlace } }
+
+    func share(_ place: UInt64) { state.withLock { $0.sharedPlace = place } }
 
     func replace() { state.withLock { $0.isReplaced = true } }
 

@@ -7,6 +7,7 @@ struct RefusalBudget {
         /// Bytes that are no frame.
         case bytes
         case packet
+        case place
 
         /// How many are named in a minute, of each client.
         fileprivate var limit: Int { self == .settings ? 10 : 1 }

@@ -321,31 +321,38 @@ public final class SharedRadio: LiveSource {
     func tell(_ text: String) { radio.board.tell(text) }
 
     private func leave(_ client: ProxyClient) {
-        let place = client.place
-        state.withLock { state in
+        let place = client.lastPlace
+        let dropped = state.withLock { state in
             state.clients[ObjectIdentifier(client)] = nil
-            if let place { state.away.leave(client.address, at: place) }
+            return place.flatMap { state.away.leave(client.address, at: $0) }
         }
+        guard let dropped else { return }
+        tellRefusal(.place, of: dropped, "too many clients are away: one of \(dropped) does not get what it has missed")
     }
 
     /// The last event that a new client has seen: where one from its address stopped, otherwise the newest.
     ///
     /// One that is still connected may be the same client on a connection that has died: if it does not take what is sent to it, the new one begins
-    /// where it has stopped. Once that has lasted, the new one replaces it.
+    /// where it has stopped. Once that has lasted, it counts as away.
     func place(of client: ProxyClient) async -> UInt64 {
         let others = state.withLock { state in
             state.clients.values.filter { $0 !== client && $0.address == client.address }
         }
         for other in others { await other.measure() }
-        let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
-            $0.place < $1.place
-        }
         let head = log.head.rawValue
         let place: UInt64? = state.withLock { state in
+            for other in others where other.hasStalled {
+                let place = other.lastPlace
+                other.replace()
+                if let place { state.away.leave(client.address, at: place) }
+            }
+            let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
+                $0.place < $1.place
+            }
             guard let stopped, stopped.place < state.away.places[client.address]?.first ?? .max else {
                 return state.away.take(client.address)
             }
-            if stopped.client.hasStalled { stopped.client.replace() }
+            stopped.client.share(stopped.place)
             return stopped.place
         }
         changes.raise()

@@ -63,6 +63,39 @@ struct ReturningClients {
         try await running.stop()
     }
 
+    @Test(arguments: [false, true])
+    func `two clients of one computer miss nothing, whichever comes back first`(_ isLaterFirst: Bool) async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        var one: StreamClient? = try await StreamClient.connected(to: port)
+        var two: StreamClient? = try await StreamClient.connected(to: port)
+        await one?.greet(1)
+        await two?.greet(2)
+        radio.say(0..<5)
+        for client in [one, two] { #expect(await client?.next(5) == Self.ids(0..<5)) }
+        one = nil
+        try await running.until { running.source.clientCount == 1 }
+        radio.say(5..<15)
+        #expect(await two?.next(10) == Self.ids(5..<15))
+        two = nil
+        try await running.until { running.source.clientCount == 0 }
+        radio.say(15..<18)
+        var had: [UInt32] = isLaterFirst ? [15, 5] : [5, 15]
+        while let place = had.first {
+            had.removeFirst()
+            let back = try await StreamClient.connected(to: port)
+            await back.greet(3)
+            var got: [[UInt8]] = []
+            while let frame = await back.next() {
+                got.append(frame)
+                if frame == FakeRadio.text(17) { break }
+            }
+            #expect(got.suffix(18 - Int(place)) == Self.ids(place..<18)[...])
+        }
+        try await running.stop()
+    }
+
     private static func introduction(of node: UInt32, _ user: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         writer.message(2) { packet in
