@@ -27,7 +27,8 @@ extension SharedRadio {
         know(source, of: address)
         progress.raise()
         let item = RadioOutbox.Item(
-            message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue, answer: answer)
+            message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue,
+            changesSettings: packet.changesSettings, answer: answer)
         guard !outbox.put(item) else { return }
         tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
         answer(FromRadioMessage.queueStatus(result: Self.fullQueue, packet: packet.id, free: 0))
@@ -69,7 +70,7 @@ extension SharedRadio {
             fresh.append(
                 .init(
                     message: ToRadioMessage.packet(event.payload), packet: packet.id, event: event.sequence.rawValue,
-                    since: .now - .seconds(max(age_s, 0))))
+                    since: .now - .seconds(max(age_s, 0)), changesSettings: packet.changesSettings))
             sent.append(event.header.source)
         }
         let (going, gone) = (try Self.text(sent, log), try Self.text(old.map(\.source), log))

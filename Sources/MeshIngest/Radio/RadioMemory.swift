@@ -3,7 +3,7 @@ import Meshtastic
 import ProtobufWire
 import Synchronization
 
-/// What the radio last reported about itself and its nodes, with its secrets, in memory only: the answers for clients of a shared radio.
+/// What the radio last reported about itself and its nodes, and what packets have said of these since, with its secrets, in memory only: the answers for clients of a shared radio.
 ///
 /// Synchronization: the mutex guards everything.
 final class RadioMemory: Sendable {
@@ -26,6 +26,7 @@ final class RadioMemory: Sendable {
     var number: UInt32 { state.withLock { $0.number } }
 
     func take(_ kind: FromRadioGlance.Kind, _ frame: [UInt8]) {
+        let heard = kind == .packet ? HeardNode(frame) : nil
         let isNew = state.withLock { state in
             switch kind {
             case .myInfo:
@@ -43,6 +44,11 @@ final class RadioMemory: Sendable {
             case .configComplete(ConfigNonce.nodes):
                 state.hasNodes = true
                 return true
+            case .packet:
+                guard let heard, heard.number != state.number else { return false }
+                let known = state.nodes[heard.number]
+                guard known != nil || state.nodes.count < Self.mostNodes else { return false }
+                state.nodes[heard.number] = heard.frame(after: known) ?? known
             default: break
             }
             return false

@@ -16,6 +16,7 @@ final class RadioOutbox: Sendable {
         var event: UInt64?
         /// Since when it waits.
         var since = ContinuousClock.now
+        var changesSettings = false
         /// Receives the radio's answer, the FromRadio with the state of its queue.
         var answer: @Sendable ([UInt8]) -> Void = { _ in }
     }
@@ -34,6 +35,8 @@ final class RadioOutbox: Sendable {
     private let answerSeconds: Double
     private let state = Mutex(State())
     private let progress = RisingNumber()
+    /// Rises when the radio has a packet that changes its settings.
+    let changes = RisingNumber()
 
     init(answerSeconds: Double = 5) { self.answerSeconds = answerSeconds }
 
@@ -127,9 +130,10 @@ final class RadioOutbox: Sendable {
     }
 
     private func removeFirst() {
-        state.withLock { state in
-            if !state.waiting.isEmpty { state.waiting.removeFirst() }
+        let first = state.withLock { state in
             state.isSending = false
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
+        if first?.changesSettings == true { changes.raise() }
     }
 }

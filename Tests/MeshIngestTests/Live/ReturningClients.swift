@@ -119,6 +119,41 @@ struct ReturningClients {
         return writer.bytes
     }
 
+    @Test func `a new client gets nodes that were heard since the start, with what they say of themselves`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        let first = try await StreamClient.connected(to: port)
+        #expect(await first.greet(ConfigNonce.nodes).count == 2)
+        // A name that is no text would end official clients.
+        for frame in [
+            Self.introduction(of: 9, Self.user("Newcomer")), Self.introduction(of: 10, [0x12, 2, 0xff, 0xfe]), FakeRadio.text(1),
+        ] { radio.send(frame) }
+        #expect(await first.next(3).last == FakeRadio.text(1))
+        let second = try await StreamClient.connected(to: port)
+        let answer = await second.greet(ConfigNonce.nodes)
+        func node(_ number: UInt32, _ body: (inout WireWriter) -> Void) -> [UInt8] {
+            var writer = WireWriter()
+            writer.message(4) {
+                $0.uint32(1, number)
+                body(&$0)
+            }
+            return writer.bytes
+        }
+        let introduced = node(9) {
+            $0.bytes(2, Self.user("Newcomer"))
+            $0.float(4, 6.5)
+            $0.fixed32(5, 1_700_000_000)
+        }
+        let repaired = node(10) {
+            $0.message(2) { $0.string(2, "\u{fffd}\u{fffd}") }
+            $0.float(4, 6.5)
+            $0.fixed32(5, 1_700_000_000)
+        }
+        #expect(answer == [node(5) { _ in }, FakeRadio.nodeInfo(7), introduced, repaired, FakeRadio.complete(ConfigNonce.nodes)])
+        try await running.stop()
+    }
+
     private static func admin(_ id: UInt32, field: UInt32) -> [UInt8] {
         var writer = WireWriter()
         writer.message(1) { packet in
@@ -130,5 +165,24 @@ struct ReturningClients {
             packet.fixed32(6, id)
         }
         return writer.bytes
+    }
+
+    @Test func `after a client has changed settings, the radio is asked again, and new clients see what it says`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench) { $0.admins = NetworkRange.loopback }
+        let client = try await StreamClient.connected(to: port)
+        await client.greet(1)
+        radio.set(key: [UInt8](17...32))
+        // A request for settings, and two changes together.
+        client.send(frame: Self.admin(3, field: 5))
+        for id in 4...5 as ClosedRange<UInt32> { client.send(frame: Self.admin(id, field: 33)) }
+        #expect(await client.next(3) == (3...5).map { FakeRadio.queueStatus(packet: $0) })
+        try await running.until { radio.asked.all == [ToRadioMessage.wantConfig(ConfigNonce.configuration)] }
+        try await running.until { running.source.memory.answer(to: 1)?.contains(FakeRadio.channel([UInt8](17...32))) == true }
+        let next = try await StreamClient.connected(to: port)
+        #expect(await next.greet(2).contains(FakeRadio.channel([UInt8](17...32))))
+        #expect(radio.asked.all.count == 1)
+        try await running.stop()
     }
 }
