@@ -2,16 +2,18 @@
 ///
 /// The stream protocol does not identify clients. A client has no name and no node (what it sends goes out from the radio's node), and the nonces of its
 /// requests are constants in the apps and random in the Python library. So a client is recognised by the address that it
-/// connects from. Clients with the same address cannot be distinguished: each that returns gets the earliest of their positions, which stays until as many
-/// have returned as had left, so that none misses anything in whatever order they return. All but one may get some packets twice. Only where one comes
-/// and goes several times, another that is away meanwhile may miss what came before the other's next position.
+/// connects from. Clients with the same address cannot be distinguished: each that returns gets the earliest of their
+/// positions, which stays until as many have returned as had left, so that none misses anything in whatever order they
+/// return. All but one may get some packets twice. Only where one comes and goes several times, another that is away
+/// meanwhile may miss what came before the other's next position.
 struct ClientPlaces: Equatable {
     static let mostOfAddress = 64
     static let mostAddresses = 256
 
     /// By address, the last event sent to each of its clients, ascending.
     private(set) var places: [String: [UInt64]] = [:]
-    /// How many more clients get the earliest position of an address, if one has got it. It is not stored: after a restart, all may return again.
+    /// How many more clients get the earliest position of an address, if one has got it. It is not stored: after a
+    /// restart, all may return again.
     private var turns: [String: Int] = [:]
 
     init() {}

@@ -24,12 +24,11 @@ final class ProxyClient: Sendable {
         var isLeaving = false
         /// Whether another client has taken over its place.
         var isReplaced = false
-        /// The place at which another client has begun that may be the same one.
-        var sharedPlace: UInt64?
+        /// Whether another client has begun at its place, which is the same one if this one acknowledges nothing more.
+        var isShared = false
 
         var place: UInt64? { isReplaced ? nil : window.place }
-        /// None if it took nothing since another client has begun there, which is the same one then.
-        var lastPlace: UInt64? { sharedPlace == window.place ? nil : place }
+        var lastPlace: UInt64? { isShared ? nil : place }
     }
 
     private static let mostAnswers = 1_000
@@ -66,10 +65,10 @@ final class ProxyClient: Sendable {
         state.withLock { $0.isReplaced || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
     }
 
-    /// The place that it leaves.
+    /// The place that it leaves: none if another has begun there, and it has acknowledged nothing since.
     var lastPlace: UInt64? { state.withLock { $0.lastPlace } }
 
-    func share(_ place: UInt64) { state.withLock { $0.sharedPlace = place } }
+    func share() { state.withLock { $0.isShared = true } }
 
     func replace() { state.withLock { $0.isReplaced = true } }
 
@@ -80,7 +79,7 @@ final class ProxyClient: Sendable {
     func measure() async -> Bool {
         guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return false }
         return state.withLock { state in
-            state.window.acknowledge(count)
+            if state.window.acknowledge(count) { state.isShared = false }
             return state.window.isOpen
         }
     }
@@ -228,11 +227,14 @@ final class ProxyClient: Sendable {
 
     /// - Returns: the event after which its packets begin
     private func begin() async -> UInt64 {
-        let start = await radio.place(of: self)
+        let place = await radio.place(of: self)
         state.withLock { state in
-            state.window.begin(at: start)
+            // Its own from now on, also if it leaves before the next line is done.
+            state.window.begin(at: place)
             state.joined = radio.log.head.rawValue
         }
+        let start = await radio.shortened(place, self)
+        state.withLock { $0.window.begin(at: start) }
         return start
     }
 

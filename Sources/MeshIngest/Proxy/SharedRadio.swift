@@ -352,20 +352,20 @@ public final class SharedRadio: LiveSource {
             guard let stopped, stopped.place < state.away.places[client.address]?.first ?? .max else {
                 return state.away.take(client.address)
             }
-            stopped.client.share(stopped.place)
+            stopped.client.share()
             return stopped.place
         }
         changes.raise()
-        guard let place, place < head else { return head }
-        return await shortened(place, to: head, client)
+        return min(place ?? head, head)
     }
 
     /// The place of a client that missed more packets than clients get: behind the oldest of these, which the log tells of.
-    private func shortened(_ place: UInt64, to head: UInt64, _ client: ProxyClient) async -> UInt64 {
-        let most = state.withLock { $0.options?.mostMissed ?? 0 }
-        guard head - place > UInt64(most), most > 0 else { return place }
+    func shortened(_ place: UInt64, _ client: ProxyClient) async -> UInt64 {
+        let (head, most) = (log.head.rawValue, state.withLock { $0.options?.mostMissed ?? 0 })
+        guard place < head, head - place > UInt64(most), most > 0 else { return place }
         var (last, missed) = (place, [UInt64]())
-        while last < head, !Task.isCancelled {
+        while last < head {
+            if Task.isCancelled { return place }
             let end = head - last < Self.chunk ? head : last + Self.chunk
             let range = EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)
             guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
@@ -375,9 +375,8 @@ public final class SharedRadio: LiveSource {
         }
         guard missed.count > most else { return place }
         let left = missed.count - most
-        tell(
-            "the client \(client.address) missed \(missed.count) packets, and gets the last \(most) of them; the log has the other \(left)"
-        )
+        let text = "missed \(missed.count) packets, and gets the last \(most) of them; the log has the other \(left)"
+        tell("the client \(client.address) \(text)")
         return missed[left] - 1
     }
 }

@@ -1,7 +1,7 @@
 /// What is saved about the packets of clients that the radio has not accepted yet.
 ///
-/// It is saved each second, so it may miss the newest ones when the process is killed: these are found in the log, where each packet is stored before
-/// the radio gets it.
+/// It is saved each second, so it may miss the newest ones when the process is killed: these are found in the log, where
+/// each packet is stored before the radio gets it.
 struct UnsentPackets: Equatable {
     /// The log is looked through from this event on; nil if nothing was ever saved.
     var next: UInt64?

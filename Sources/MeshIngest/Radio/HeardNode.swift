@@ -1,7 +1,8 @@
 import Meshtastic
 import ProtobufWire
 
-/// What a packet says of its sender. A radio tells its client of nodes only when it is asked for them; clients learn the rest from packets.
+/// What a packet says of its sender. A radio tells its client of nodes only when it is asked for them; clients learn the
+/// rest from packets.
 struct HeardNode {
     /// Field numbers of NodeInfo.
     private enum Field {

@@ -3,7 +3,8 @@ import Meshtastic
 import ProtobufWire
 import Synchronization
 
-/// What the radio last reported about itself and its nodes, and what packets have said of these since, with its secrets, in memory only: the answers for clients of a shared radio.
+/// What the radio last reported about itself and its nodes, and what packets have said of these since, with its secrets,
+/// in memory only: the answers for clients of a shared radio.
 ///
 /// Synchronization: the mutex guards everything.
 final class RadioMemory: Sendable {
