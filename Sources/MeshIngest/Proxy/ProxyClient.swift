@@ -70,6 +70,8 @@ final class ProxyClient: Sendable {
 
     func share() { state.withLock { $0.isShared = true } }
 
+    private var queue: RadioOutbox.Client { RadioOutbox.Client(address: address, connection: ObjectIdentifier(self)) }
+
     func replace() { state.withLock { $0.isReplaced = true } }
 
     /// Finds out what it has acknowledged.
@@ -144,9 +146,9 @@ final class ProxyClient: Sendable {
                     radio.tellRefusal(
                         .settings, of: address, "a file transfer of the client \(address) was refused: \(Self.noAdmin)")
                 case .file(let message), .broker(let message):
-                    radio.take(message, from: address)
+                    radio.take(message, from: queue)
                 case .packet(let packet):
-                    await radio.take(packet, from: address) { [weak self] frame in
+                    await radio.take(packet, from: queue) { [weak self] frame in
                         try? self?.answer(.frame(frame))  // the client is about to leave
                     }
                 case .other: break

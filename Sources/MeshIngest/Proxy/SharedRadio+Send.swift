@@ -12,7 +12,10 @@ extension SharedRadio {
     private static let chunk: UInt64 = 4_096
 
     /// Stores what a client sends, then passes it to the radio.
-    func take(_ packet: ClientMessage.Packet, from address: String, answer: @escaping @Sendable ([UInt8]) -> Void) async {
+    func take(
+        _ packet: ClientMessage.Packet, from client: RadioOutbox.Client, answer: @escaping @Sendable ([UInt8]) -> Void
+    ) async {
+        let address = client.address
         let next = beginStoring()
         defer { endStoring(next) }
         let (source, event): (SourceID, EventSequence?)
@@ -27,7 +30,7 @@ extension SharedRadio {
         know(source, of: address)
         progress.raise()
         let item = RadioOutbox.Item(
-            message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue,
+            message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue, client: client,
             changesSettings: packet.changesSettings, answer: answer)
         guard !outbox.put(item) else { return }
         tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
@@ -47,9 +50,10 @@ extension SharedRadio {
     }
 
     /// Passes a message to the radio that is no packet, and that the radio does not confirm.
-    func take(_ message: [UInt8], from address: String) {
-        if outbox.put(RadioOutbox.Item(message: message)) { return }
-        tellRefusal(.packet, of: address, "a message of the client \(address) was refused: too many wait for the radio")
+    func take(_ message: [UInt8], from client: RadioOutbox.Client) {
+        if outbox.put(RadioOutbox.Item(message: message, client: client)) { return }
+        tellRefusal(
+            .message, of: client.address, "a message of the client \(client.address) was refused: too many wait for the radio")
     }
 
     /// Gives the radio what clients sent before this process was started, unless it is old.
@@ -61,6 +65,7 @@ extension SharedRadio {
     func sendAgain(_ saved: UnsentPackets, from radio: SourceID, oldest_s: Double) async throws {
         let next = log.head.rawValue + 1
         var (fresh, sent, old): ([RadioOutbox.Item], [SourceID], [NewEvent]) = ([], [], [])
+        let addresses = Dictionary(try log.sources().map { ($0.id, $0.name.dropFirst(clientPrefix.count)) }) { first, _ in first }
         for (event, packet) in try unanswered(saved, from: radio) {
             let age_s = Double(Timestamp.now.microseconds - event.header.arrivalTime.microseconds) / 1_000_000
             guard age_s < oldest_s, !packet.isTooLong else {
@@ -70,6 +75,7 @@ extension SharedRadio {
             fresh.append(
                 .init(
                     message: ToRadioMessage.packet(event.payload), packet: packet.id, event: event.sequence.rawValue,
+                    client: .init(address: addresses[event.header.source].map(String.init) ?? ""),
                     since: .now - .seconds(max(age_s, 0)), changesSettings: packet.changesSettings))
             sent.append(event.header.source)
         }
@@ -80,12 +86,12 @@ extension SharedRadio {
             _ = try await sink.append(old, cursor: SourceCursor(key: unsentKey, value: kept.bytes))
             tell("\(gone) from before the start will not be sent: too old, and shown as failed; send again what is still needed")
         }
-        outbox.putBack(fresh)
+        outbox.restore(fresh)
         if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
     }
 
-    /// The packets that clients sent before this process was started, and of which the log does not say that the radio has answered, or does not get
-    /// them. One whose answer was not stored is sent again: the radio recognises its number.
+    /// The packets that clients sent before this process was started, and of which the log does not say that the radio has
+    /// answered, or does not get them. One whose answer was not stored is sent again: the radio recognises its number.
     private func unanswered(_ saved: UnsentPackets, from radio: SourceID) throws -> [(Event, ClientMessage.Packet)] {
         var waiting: [UInt64: (Event, ClientMessage.Packet)] = [:]
         func wait(_ event: Event) {
@@ -120,7 +126,7 @@ extension SharedRadio {
         }
     }
 
-    /// Gives up packets that have waited too long, as for a radio that is away: nobody expects that a message is sent hours later.
+    /// Gives up what has waited too long, as for a radio that is away: nobody expects that a message is sent hours later.
     func giveUpOld() async {
         guard let oldest_s = unsentSeconds else { return }
         let old = outbox.takeOld(seconds: oldest_s)
@@ -133,12 +139,22 @@ extension SharedRadio {
             }
             _ = try await sink.append(unsent, cursor: SourceCursor(key: unsentKey, value: self.unsent.bytes))
             progress.raise()
+            tellMessages(old.filter { $0.event == nil })
             guard !unsent.isEmpty else { return }
             let text = try Self.text(unsent.map(\.source), log)
             tell("\(text) will not be sent: too old, and shown as failed; send again what is still needed")
         } catch {
             outbox.putBack(old)  // the log cannot be read or written now, which is reported elsewhere
         }
+    }
+
+    /// Tells of messages that are no packets, and that the radio does not get.
+    private func tellMessages(_ items: [RadioOutbox.Item]) {
+        guard !items.isEmpty else { return }
+        let counts = Dictionary(grouping: items, by: \.client.address).map { "\($1.count) of client \($0)" }.sorted()
+        let all = "\(items.count) \(items.count == 1 ? "message" : "messages")"
+        let text = counts.joined(separator: ", ")
+        tell("\(all) for the radio (\(text)) will not be sent: too old; they are for its MQTT proxy, or parts of files")
     }
 
     /// A client's packet in the log; nil if it is not there any more.

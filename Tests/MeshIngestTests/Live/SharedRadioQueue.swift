@@ -152,4 +152,37 @@ struct SharedRadioQueue {
         #expect(
             radio.heard.all.isEmpty && lines.contains("1 packet (1 of client 127.0.0.1) from before the start will not be sent"))
     }
+
+    @Test func `messages for a broker take no room of packets, and old ones are given up with a line`() async throws {
+        let (bench, radio, lines) = (try ImportBench(), try Radio(), Lines())
+        defer { radio.radio.stop() }
+        let (running, one, two) = try await withoutRadio(radio, bench, { $0.oldestUnsentSeconds = 5 }, lines)
+        for number in 0..<300 { one.send(frame: Self.broker(number)) }
+        try await running.until { lines.contains("a message of the client 127.0.0.1 was refused") }
+        for id in 55...56 as ClosedRange<UInt32> { two.send(frame: SharedRadioTests.packet(id)) }
+        try await running.until { try Self.stored(bench) == 2 && running.source.outbox.events.count == 2 }
+        try await running.until { lines.contains("messages for the radio (") && lines.contains("2 packets (2 of client") }
+        radio.comeBack()
+        try await running.until { running.source.status.state == .live }
+        two.send(frame: SharedRadioTests.packet(57))
+        try await running.until { radio.heard.all == SharedRadioTests.sent(57...57).map(ToRadioMessage.packet) }
+        try await running.stop()
+    }
+
+    @Test func `the radio gets from each client in turn, and each client's packets in order`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, one, two) = try await withoutRadio(radio, bench)
+        for id in 1...100 as ClosedRange<UInt32> { one.send(frame: SharedRadioTests.packet(id)) }
+        try await running.until { try Self.stored(bench) == 100 }
+        for id in 201...202 as ClosedRange<UInt32> { two.send(frame: SharedRadioTests.packet(id)) }
+        try await running.until { running.source.outbox.events.count == 102 }
+        radio.comeBack()
+        try await running.until { running.source.outbox.events.isEmpty }
+        let (talkative, quiet) = (SharedRadioTests.sent(1...100), SharedRadioTests.sent(201...202))
+        let order = radio.heard.all
+        #expect(order.filter { talkative.map(ToRadioMessage.packet).contains($0) } == talkative.map(ToRadioMessage.packet))
+        #expect(order.prefix(4).filter { quiet.map(ToRadioMessage.packet).contains($0) } == quiet.map(ToRadioMessage.packet))
+        try await running.stop()
+    }
 }

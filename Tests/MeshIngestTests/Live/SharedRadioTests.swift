@@ -24,9 +24,8 @@ struct SharedRadioTests {
         ///   - isAskedAll: whether each connection asks for the nodes, as those of different processes do.
         ///   - acknowledges: whether what is sent is heard by the mesh.
         init(isAskedAll: Bool = false, acknowledges: Bool = false) throws {
-            let (heard, asked, line, away, key) = (Heard(), Heard(), Line(), Away(), Key())
-            (self.heard, self.asked) = (heard, asked)
-            (self.line, self.away, self.key) = (line, away, key)
+            let ((heard, asked), (line, away, key)) = ((Heard(), Heard()), (Line(), Away(), Key()))
+            ((self.heard, self.asked), (self.line, self.away, self.key)) = ((heard, asked), (line, away, key))
             radio = try FakeRadio { client, number in
                 if away.isSet { return }
                 _ = client.greet(asks: isAskedAll || number == 1 ? 2 : 1, psk: key.bytes)
