@@ -119,7 +119,7 @@ public final class FileFollow: LiveSource {
         return true
     }
 
-    /// Reads what was added to replaced files, and closes those that nobody seems to write to any more.
+    /// Reads what was added to replaced files, and closes those that nobody seems to write to.
     private func readReplaced(_ files: inout Files) async throws(IngestError) {
         let hasSuccessor = files.current.map { $0.size > 0 } ?? false
         let surplus = files.replaced.count - Self.replacedLimit

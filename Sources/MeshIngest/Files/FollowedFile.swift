@@ -63,7 +63,7 @@ struct FollowedFile {
 
     func isSame(as other: FollowedFile) -> Bool { identity == other.identity }
 
-    /// Whether it has no name any more.
+    /// Whether it no longer has a name.
     var isRemoved: Bool {
         var facts = stat()
         return unsafe fstat(handle.fileDescriptor, &facts) == 0 && facts.st_nlink == 0

@@ -12,6 +12,11 @@ enum ClientMessage: Equatable {
         var isEncrypted: Bool
         /// Whether it asks for an acknowledgement or a response.
         var wantsAnswer: Bool
+        /// Whether it changes the radio's own settings, or might.
+        var changesSettings = false
+
+        /// Whether no frame holds it, with what was added here.
+        var isTooLong: Bool { StreamFrame.around(ToRadioMessage.packet(bytes)) == nil }
     }
 
     case wantConfig(UInt32)
@@ -26,6 +31,8 @@ enum ClientMessage: Equatable {
     case other
 
     private static let adminPort: UInt64 = 6
+    /// The fields of AdminMessage before this one are requests and answers.
+    private static let firstChange: UInt32 = 32
 
     /// - Parameter number: the radio's own node number
     init(_ message: [UInt8], from number: UInt32) {
@@ -74,17 +81,19 @@ enum ClientMessage: Equatable {
         writer.fixed32(1, number)
         var packet = Packet(id: 0, bytes: [], isAdmin: false, isEncrypted: true, wantsAnswer: false)
         var reader = WireReader(bytes)
-        var start = 0
+        var (start, addressee, isChange) = (0, UInt32(0), false)
         while let field = try reader.next() {
             if field.number != 1 { writer.raw(bytes.bytes(ByteRange(truncating: start, reader.position - start))) }
             start = reader.position
             switch field.tag {
+            case WireField.tag(2, .fixed32): addressee = field.asUInt32
             case WireField.tag(6, .fixed32): packet.id = field.asUInt32
             case WireField.tag(4, .lengthDelimited):
                 packet.isEncrypted = false
                 var data = WireReader(bytes.bytes(field.range))
                 while let field = try data.next() {
                     if field.tag == WireField.tag(1, .varint) { packet.isAdmin = field.scalar == adminPort || packet.isAdmin }
+                    if field.tag == WireField.tag(2, .lengthDelimited) { isChange = changes(data.bytes(field)) || isChange }
                     if field.tag == WireField.tag(3, .varint) { packet.wantsAnswer = field.scalar != 0 || packet.wantsAnswer }
                 }
             case WireField.tag(5, .lengthDelimited): packet.isAdmin = true
@@ -98,7 +107,19 @@ enum ClientMessage: Equatable {
             writer.fixed32(6, packet.id)
         }
         packet.isAdmin = packet.isAdmin || packet.isEncrypted
+        packet.changesSettings = packet.isAdmin && addressee == number && (packet.isEncrypted || isChange)
         packet.bytes = writer.bytes
         return packet
+    }
+
+    /// Whether an AdminMessage changes something, or is none.
+    private static func changes(_ admin: RawSpan) -> Bool {
+        var reader = WireReader(admin)
+        do throws(WireError) {
+            while let field = try reader.next() { if field.number >= firstChange { return true } }
+            return false
+        } catch {
+            return true
+        }
     }
 }

@@ -2,34 +2,59 @@
 ///
 /// The stream protocol does not identify clients. A client has no name and no node (what it sends goes out from the radio's node), and the nonces of its
 /// requests are constants in the apps and random in the Python library. So a client is recognised by the address that it
-/// connects from. Clients with the same address cannot be distinguished: the first to return gets the earliest of their positions, so that none
-/// misses anything; if they return in a different order than they left, one gets some packets twice.
+/// connects from. Clients with the same address cannot be distinguished: each that returns gets the earliest of their
+/// positions, which stays until as many have returned as had left, so that none misses anything in whatever order they
+/// return. All but one may get some packets twice. Only where one comes and goes several times, another that is away
+/// meanwhile may miss what came before the other's next position.
 struct ClientPlaces: Equatable {
     static let mostOfAddress = 64
     static let mostAddresses = 256
 
     /// By address, the last event sent to each of its clients, ascending.
     private(set) var places: [String: [UInt64]] = [:]
+    /// How many more clients get the earliest position of an address, if one has got it. It is not stored: after a
+    /// restart, all may return again.
+    private var turns: [String: Int] = [:]
 
     init() {}
 
     /// The position of a client from an address; nil if it is new.
     mutating func take(_ address: String) -> UInt64? {
-        guard var left = places[address], !left.isEmpty else { return nil }
-        defer { places[address] = left.isEmpty ? nil : left }
-        return left.removeFirst()
+        guard var left = places[address], let first = left.first else { return nil }
+        let turn = (turns[address] ?? left.count) - 1
+        if turn > 0, left.count > 1 {
+            // One of the others has returned, or this one.
+            left.removeLast()
+            turns[address] = turn
+        } else {
+            left.removeFirst()
+            turns[address] = nil
+        }
+        places[address] = left.isEmpty ? nil : left
+        return first
     }
 
     /// If there are too many, the earliest is dropped.
-    mutating func leave(_ address: String, at place: UInt64) {
-        guard address.utf8.count <= UInt8.max else { return }
+    ///
+    /// - Returns: the address of which a position was dropped, if one was
+    @discardableResult
+    mutating func leave(_ address: String, at place: UInt64) -> String? {
+        guard address.utf8.count <= UInt8.max else { return address }
         var left = places[address] ?? []
-        left.insert(place, at: left.firstIndex { $0 > place } ?? left.endIndex)
-        if left.count > Self.mostOfAddress { left.removeFirst() }
+        let index = left.firstIndex { $0 > place } ?? left.endIndex
+        left.insert(place, at: index)
+        // Another one is the earliest now.
+        if index == 0 { turns[address] = nil }
+        let isFull = left.count > Self.mostOfAddress
+        if isFull {
+            left.removeFirst()
+            turns[address] = nil
+        }
         places[address] = left
-        guard places.count > Self.mostAddresses else { return }
+        guard places.count > Self.mostAddresses else { return isFull ? address : nil }
         let oldest = places.min { ($0.value.last ?? 0, $0.key) < ($1.value.last ?? 0, $1.key) }
-        if let oldest { places[oldest.key] = nil }
+        if let oldest { (places[oldest.key], turns[oldest.key]) = (nil, nil) }
+        return oldest?.key
     }
 
     /// For each address: its length, its text, the number of positions, and these, each as eight little-endian bytes.

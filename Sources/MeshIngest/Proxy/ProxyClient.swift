@@ -24,12 +24,18 @@ final class ProxyClient: Sendable {
         var isLeaving = false
         /// Whether another client has taken over its place.
         var isReplaced = false
+        /// Whether another client has begun at its place, which is the same one if this one acknowledges nothing more.
+        var isShared = false
+
+        var place: UInt64? { isReplaced ? nil : window.place }
+        var lastPlace: UInt64? { isShared ? nil : place }
     }
 
     private static let mostAnswers = 1_000
     private static let eventsAtOnce: UInt64 = 256
     private static let noAdmin = "share-admin does not name its network"
-    private static let notAuthorized: UInt32 = 33
+    /// Errors of Routing.
+    private static let (tooLarge, notAuthorized): (UInt32, UInt32) = (7, 33)
     /// A computer may acknowledge up to 40 ms late what it has received.
     private static let (settlings, settling_ms) = (20, 10)
 
@@ -47,10 +53,10 @@ final class ProxyClient: Sendable {
     }
 
     /// The last event that it has; nil for a client that never requested anything, such as a port scanner, and for one that was replaced.
-    var place: UInt64? { state.withLock { $0.isReplaced ? nil : $0.window.place } }
+    var place: UInt64? { state.withLock { $0.place } }
 
-    /// The same for a client that may have lost what was sent to it since.
-    var openPlace: UInt64? { state.withLock { $0.isReplaced || !$0.window.isOpen ? nil : $0.window.place } }
+    /// The same for a client that may have lost what was sent to it since, unless another has begun there.
+    var openPlace: UInt64? { state.withLock { $0.window.isOpen ? $0.lastPlace : nil } }
 
     var hasStalled: Bool { state.withLock { $0.window.hasStalled(forSeconds: options.stallSeconds) } }
 
@@ -58,6 +64,13 @@ final class ProxyClient: Sendable {
     var isGone: Bool {
         state.withLock { $0.isReplaced || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
     }
+
+    /// The place that it leaves: none if another has begun there, and it has acknowledged nothing since.
+    var lastPlace: UInt64? { state.withLock { $0.lastPlace } }
+
+    func share() { state.withLock { $0.isShared = true } }
+
+    private var queue: RadioOutbox.Client { RadioOutbox.Client(address: address, connection: ObjectIdentifier(self)) }
 
     func replace() { state.withLock { $0.isReplaced = true } }
 
@@ -68,7 +81,7 @@ final class ProxyClient: Sendable {
     func measure() async -> Bool {
         guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return false }
         return state.withLock { state in
-            state.window.acknowledge(count)
+            if state.window.acknowledge(count) { state.isShared = false }
             return state.window.isOpen
         }
     }
@@ -124,14 +137,18 @@ final class ProxyClient: Sendable {
                 case .heartbeat: try answer(.frame(FromRadioMessage.queueStatus()))
                 case .disconnect: throw Left()
                 case .packet(let packet) where packet.isAdmin && !radio.mayAdminister(address):
-                    try refuse(packet)
+                    try refuseChange(packet)
+                case .packet(let packet) where packet.isTooLong:
+                    try refuse(
+                        packet, Self.tooLarge, .packet,
+                        "a packet of the client \(address) was refused: it does not fit the radio's frame")
                 case .file where !radio.mayAdminister(address):
                     radio.tellRefusal(
                         .settings, of: address, "a file transfer of the client \(address) was refused: \(Self.noAdmin)")
                 case .file(let message), .broker(let message):
-                    radio.take(message, from: address)
+                    radio.take(message, from: queue)
                 case .packet(let packet):
-                    await radio.take(packet, from: address) { [weak self] frame in
+                    await radio.take(packet, from: queue) { [weak self] frame in
                         try? self?.answer(.frame(frame))  // the client is about to leave
                     }
                 case .other: break
@@ -149,18 +166,21 @@ final class ProxyClient: Sendable {
         )
     }
 
-    /// Answers as a radio does that may not be administered.
-    private func refuse(_ packet: ClientMessage.Packet) throws {
-        try answer(.frame(FromRadioMessage.queueStatus(result: Int32(Self.notAuthorized), packet: packet.id)))
-        if packet.wantsAnswer {
-            let routing = FromRadioMessage.routing(error: Self.notAuthorized, of: packet.id, by: radio.memory.number)
-            try answer(.frame(routing))
-        }
-        radio.tellRefusal(
-            .settings, of: address,
+    private func refuseChange(_ packet: ClientMessage.Packet) throws {
+        try refuse(
+            packet, Self.notAuthorized, .settings,
             packet.isEncrypted
                 ? "a packet of the client \(address) was refused: it is encrypted, so it may change settings, and \(Self.noAdmin)"
                 : "a request of the client \(address) for settings was refused: \(Self.noAdmin)")
+    }
+
+    /// Answers as a radio does that refuses a packet.
+    private func refuse(_ packet: ClientMessage.Packet, _ error: UInt32, _ kind: RefusalBudget.Kind, _ text: String) throws {
+        try answer(.frame(FromRadioMessage.queueStatus(result: Int32(error), packet: packet.id)))
+        if packet.wantsAnswer {
+            try answer(.frame(FromRadioMessage.routing(error: error, of: packet.id, by: radio.memory.number)))
+        }
+        radio.tellRefusal(kind, of: address, text)
     }
 
     /// - Throws: if the client keeps sending requests without reading the answers
@@ -209,11 +229,14 @@ final class ProxyClient: Sendable {
 
     /// - Returns: the event after which its packets begin
     private func begin() async -> UInt64 {
-        let start = await radio.place(of: self)
+        let place = await radio.place(of: self)
         state.withLock { state in
-            state.window.begin(at: start)
+            // Its own from now on, also if it leaves before the next line is done.
+            state.window.begin(at: place)
             state.joined = radio.log.head.rawValue
         }
+        let start = await radio.shortened(place, self)
+        state.withLock { $0.window.begin(at: start) }
         return start
     }
 
@@ -227,6 +250,13 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
+    /// What an event is to this client; nil if it is not from its radio, and does not say what became of a packet of its own.
+    func kind(of event: Event) -> FromRadioGlance.Kind? {
+        guard event.header.encoding == PayloadEncoding(.fromRadio) else { return nil }
+        let source = event.header.source
+        return source == radio.source || source == radio.source(of: address) ? FromRadioGlance(event.payload).kind : nil
+    }
+
     /// Adds the radio's packets after an event, and what is recorded of this client's packets that the radio did not get.
     ///
     /// - Returns: the last event that was looked at
@@ -234,10 +264,9 @@ final class ProxyClient: Sendable {
         let head = radio.log.head.rawValue
         guard last < head else { return last }
         let end = min(head, last + Self.eventsAtOnce)
-        let (sources, joined) = ([radio.source, radio.source(of: address)], state.withLock { $0.joined ?? head })
+        let joined = state.withLock { $0.joined ?? head }
         for event in try radio.log.events(in: EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)) {
-            guard sources.contains(event.header.source), event.header.encoding == PayloadEncoding(.fromRadio) else { continue }
-            let (kind, sequence) = (FromRadioGlance(event.payload).kind, event.sequence.rawValue)
+            let (kind, sequence) = (kind(of: event), event.sequence.rawValue)
             // Errands of the past are done, or nobody waits for them.
             guard kind == .packet || kind == .errand && sequence > joined else { continue }
             add(event.payload, to: &buffer)

@@ -7,6 +7,9 @@ struct RefusalBudget {
         /// Bytes that are no frame.
         case bytes
         case packet
+        /// One for a broker, or a part of a file.
+        case message
+        case place
 
         /// How many are named in a minute, of each client.
         fileprivate var limit: Int { self == .settings ? 10 : 1 }

@@ -32,11 +32,13 @@ struct SendWindow {
     }
 
     /// - Parameter count: all acknowledged bytes of the connection
-    mutating func acknowledge(_ count: UInt64) {
-        guard count > acknowledged else { return }
+    /// - Returns: whether these are more than before
+    mutating func acknowledge(_ count: UInt64) -> Bool {
+        guard count > acknowledged else { return false }
         acknowledged = count
         still = .now
         settle()
+        return true
     }
 
     private mutating func settle() {

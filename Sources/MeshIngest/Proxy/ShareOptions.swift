@@ -17,6 +17,8 @@ public struct ShareOptions: Sendable, Hashable {
     var patienceSeconds = 180.0
     /// How old a packet may be to be given to the radio, after a restart or when the radio is back.
     var oldestUnsentSeconds = 300.0
+    /// The most packets that a client gets of those that it missed.
+    var mostMissed = 50_000
 
     public init(port: UInt16) { self.port = port }
 

@@ -16,10 +16,12 @@ public final class SharedRadio: LiveSource {
     static let mostClients = 64
     /// Half of the places are left to clients from elsewhere.
     static let mostOfAddress = 32
-    /// The most events that a client gets that was away.
-    private static let longestAbsence: UInt64 = 50_000
+    /// How many events are read at once.
+    private static let chunk: UInt64 = 4_096
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
+    /// The most events in which packets are looked for after a kill.
+    private static let mostSearched: UInt64 = 100_000
 
     private let radio: RadioSource
     let log: EventLog
@@ -31,7 +33,12 @@ public final class SharedRadio: LiveSource {
         var options: ShareOptions?
         var clients: [ObjectIdentifier: ProxyClient] = [:]
         var away = ClientPlaces()
-        var saved: [String: [UInt8]] = [:]
+        var savedPlaces: [UInt8] = []
+        /// For each packet that is being stored, the event that it gets at the earliest.
+        var storing: [UInt64] = []
+        /// Whether a packet was stored since this was saved last.
+        var isUnsaved = true
+        var savedUnsent: UnsentPackets?
         var source: SourceID?
         /// The sources of what clients sent, by their addresses.
         var clientSources: [String: SourceID] = [:]
@@ -118,12 +125,37 @@ public final class SharedRadio: LiveSource {
         for known in try log.sources() where known.name.hasPrefix(clientPrefix) {
             know(known.id, of: String(known.name.dropFirst(clientPrefix.count)))
         }
-        let unsent = try await sendAgain(
-            try await sink.storedCursor(unsentKey) ?? [], unsentKey, oldest_s: options.oldestUnsentSeconds)
+        let unsent = UnsentPackets(try await sink.storedCursor(unsentKey) ?? [])
+        try await sendAgain(unsent, from: source, oldest_s: options.oldestUnsentSeconds)
         state.withLock { state in
-            (state.source, state.away) = (source, ClientPlaces(places))
-            state.saved = [placesKey: places, unsentKey: unsent]
+            (state.source, state.away, state.savedPlaces) = (source, ClientPlaces(places), places)
         }
+        await saveUnsent()
+    }
+
+    /// Called before a client's packet is stored, so that it is not missed when what waits for the radio is saved meanwhile.
+    ///
+    /// - Returns: for `endStoring`
+    func beginStoring() -> UInt64 {
+        state.withLock { state in
+            let next = log.head.rawValue + 1
+            state.storing.append(next)
+            state.isUnsaved = true
+            return next
+        }
+    }
+
+    /// Called when it waits for the radio, or was refused.
+    func endStoring(_ next: UInt64) {
+        state.withLock { state in
+            if let index = state.storing.firstIndex(of: next) { state.storing.remove(at: index) }
+        }
+    }
+
+    /// What waits for the radio.
+    var unsent: UnsentPackets {
+        let next = state.withLock { $0.storing.min() ?? log.head.rawValue + 1 }
+        return UnsentPackets(from: next, outbox.events.sorted())
     }
 
     /// Stores the positions of all clients, connected or not, and which of their packets the radio does not have yet.
@@ -136,17 +168,33 @@ public final class SharedRadio: LiveSource {
             for client in state.clients.values { if let place = client.place { places.leave(client.address, at: place) } }
             return places
         }
-        await save(places.bytes, placesKey)
-        await save(EventNumbers.bytes(outbox.events), unsentKey)
+        if state.withLock({ $0.savedPlaces != places.bytes }), await save(places.bytes, placesKey) {
+            state.withLock { $0.savedPlaces = places.bytes }
+        }
+        await saveUnsent()
     }
 
-    private func save(_ bytes: [UInt8], _ key: String) async {
-        guard state.withLock({ $0.saved[key] != bytes }) else { return }
+    private func saveUnsent() async {
+        let isUnsaved = state.withLock { state in
+            defer { state.isUnsaved = false }
+            return state.isUnsaved
+        }
+        let (unsent, saved) = (self.unsent, state.withLock { $0.savedUnsent })
+        let searched = (unsent.next ?? 0) - min(unsent.next ?? 0, saved?.next ?? 0)
+        guard isUnsaved || unsent.events != saved?.events || searched > Self.mostSearched else { return }
+        let isSaved = await save(unsent.bytes, unsentKey)
+        state.withLock { state in
+            if isSaved { state.savedUnsent = unsent } else { state.isUnsaved = true }
+        }
+    }
+
+    /// - Returns: false if it could not be saved now, as without space
+    private func save(_ bytes: [UInt8], _ key: String) async -> Bool {
         do throws(EventLogError) {
             _ = try await sink.append([], cursor: SourceCursor(key: key, value: bytes))
-            state.withLock { $0.saved[key] = bytes }
+            return true
         } catch {
-            // If there is no space, they are stored with the next ones.
+            return false
         }
     }
 
@@ -273,34 +321,62 @@ public final class SharedRadio: LiveSource {
     func tell(_ text: String) { radio.board.tell(text) }
 
     private func leave(_ client: ProxyClient) {
-        let place = client.place
-        state.withLock { state in
+        let place = client.lastPlace
+        let dropped = state.withLock { state in
             state.clients[ObjectIdentifier(client)] = nil
-            if let place { state.away.leave(client.address, at: place) }
+            return place.flatMap { state.away.leave(client.address, at: $0) }
         }
+        guard let dropped else { return }
+        tellRefusal(.place, of: dropped, "too many clients are away: one of \(dropped) does not get what it has missed")
     }
 
     /// The last event that a new client has seen: where one from its address stopped, otherwise the newest.
     ///
     /// One that is still connected may be the same client on a connection that has died: if it does not take what is sent to it, the new one begins
-    /// where it has stopped. Once that has lasted, the new one replaces it.
+    /// where it has stopped. Once that has lasted, it counts as away.
     func place(of client: ProxyClient) async -> UInt64 {
         let others = state.withLock { state in
             state.clients.values.filter { $0 !== client && $0.address == client.address }
         }
         for other in others { await other.measure() }
-        let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
-            $0.place < $1.place
-        }
         let head = log.head.rawValue
         let place: UInt64? = state.withLock { state in
+            for other in others where other.hasStalled {
+                let place = other.lastPlace
+                other.replace()
+                if let place { state.away.leave(client.address, at: place) }
+            }
+            let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
+                $0.place < $1.place
+            }
             guard let stopped, stopped.place < state.away.places[client.address]?.first ?? .max else {
                 return state.away.take(client.address)
             }
-            if stopped.client.hasStalled { stopped.client.replace() }
+            stopped.client.share()
             return stopped.place
         }
         changes.raise()
-        return max(min(place ?? head, head), head - min(head, Self.longestAbsence))
+        return min(place ?? head, head)
+    }
+
+    /// The place of a client that missed more packets than clients get: behind the oldest of these, which the log tells of.
+    func shortened(_ place: UInt64, _ client: ProxyClient) async -> UInt64 {
+        let (head, most) = (log.head.rawValue, state.withLock { $0.options?.mostMissed ?? 0 })
+        guard place < head, head - place > UInt64(most), most > 0 else { return place }
+        var (last, missed) = (place, [UInt64]())
+        while last < head {
+            if Task.isCancelled { return place }
+            let end = head - last < Self.chunk ? head : last + Self.chunk
+            let range = EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)
+            guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
+            missed += events.lazy.filter { client.kind(of: $0) == .packet }.map(\.sequence.rawValue)
+            last = end
+            await Task.yield()
+        }
+        guard missed.count > most else { return place }
+        let left = missed.count - most
+        let text = "missed \(missed.count) packets, and gets the last \(most) of them; the log has the other \(left)"
+        tell("the client \(client.address) \(text)")
+        return missed[left] - 1
     }
 }

@@ -75,6 +75,8 @@ public struct RadioOptions: Sendable {
     public var connectSeconds = 8.0
     /// How long a serial radio gets to wake up before the first request.
     public var wakeMilliseconds = 100
+    /// How long after a change of its settings, by a client that shares it, the radio is asked for them.
+    var settingsSeconds = 2.0
 
     public init() {}
 }

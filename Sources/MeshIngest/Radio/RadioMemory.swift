@@ -3,7 +3,8 @@ import Meshtastic
 import ProtobufWire
 import Synchronization
 
-/// What the radio last reported about itself and its nodes, with its secrets, in memory only: the answers for clients of a shared radio.
+/// What the radio last reported about itself and its nodes, and what packets have said of these since, with its secrets,
+/// in memory only: the answers for clients of a shared radio.
 ///
 /// Synchronization: the mutex guards everything.
 final class RadioMemory: Sendable {
@@ -26,6 +27,7 @@ final class RadioMemory: Sendable {
     var number: UInt32 { state.withLock { $0.number } }
 
     func take(_ kind: FromRadioGlance.Kind, _ frame: [UInt8]) {
+        let heard = kind == .packet ? HeardNode(frame) : nil
         let isNew = state.withLock { state in
             switch kind {
             case .myInfo:
@@ -43,6 +45,11 @@ final class RadioMemory: Sendable {
             case .configComplete(ConfigNonce.nodes):
                 state.hasNodes = true
                 return true
+            case .packet:
+                guard let heard, heard.number != state.number else { return false }
+                let known = state.nodes[heard.number]
+                guard known != nil || state.nodes.count < Self.mostNodes else { return false }
+                state.nodes[heard.number] = heard.frame(after: known) ?? known
             default: break
             }
             return false
@@ -92,6 +99,25 @@ enum FromRadioMessage {
         var writer = WireWriter(capacity: 8)
         writer.uint32(7, nonce)
         return writer.bytes
+    }
+
+    /// The number of the packet that a packet from the radio answers; nil if it answers none.
+    static func request(_ frame: [UInt8]) -> UInt32? {
+        var frame = WireReader(frame.rawSpan)
+        do throws(WireError) {
+            while let field = try frame.next() {
+                guard field.tag == WireField.tag(2, .lengthDelimited) else { continue }
+                var packet = WireReader(frame.bytes(field))
+                while let field = try packet.next() {
+                    guard field.tag == WireField.tag(4, .lengthDelimited) else { continue }
+                    var data = WireReader(packet.bytes(field))
+                    while let field = try data.next() { if field.tag == WireField.tag(6, .fixed32) { return field.asUInt32 } }
+                }
+            }
+        } catch {
+            return nil
+        }
+        return nil
     }
 
     /// - Parameter result: an error of Routing, 0 for none

@@ -104,8 +104,25 @@ struct RadioSession {
             group.addTask {
                 try await pump.outbox.run(silence_s: { pump.life.silence_s }) { try await send($0, outbound) }
             }
+            group.addTask { try await askAfterChanges(outbound, pump, options) }
             defer { group.cancelAll() }
             try await group.next()
+        }
+    }
+
+    /// Asks for the settings again when a client has changed them.
+    private static func askAfterChanges(
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, _ pump: RadioPump, _ options: RadioOptions
+    ) async throws {
+        var count = pump.outbox.changes.value
+        while true {
+            await pump.outbox.changes.wait(past: count)
+            // Apps change several settings in a row.
+            repeat {
+                count = pump.outbox.changes.value
+                try await Task.sleep(for: .seconds(options.settingsSeconds))
+            } while count != pump.outbox.changes.value
+            try await send(ToRadioMessage.wantConfig(pump.handshake.withLock { $0.begin() }), outbound)
         }
     }
 
@@ -170,8 +187,11 @@ final class RadioPump: Sendable {
             case .nothing: break
             case .ask(let nonce):
                 questions.append(nonce)
-                if nonce == ConfigNonce.configuration { store.board.enter(.replaying, "the radio has started again") }
-            case .live: store.board.enter(.live, "listening to \(store.name)")
+                if nonce == ConfigNonce.configuration {
+                    outbox.restarted()
+                    store.board.enter(.replaying, "the radio has started again")
+                }
+            case .live: if store.board.status.state != .live { store.board.enter(.live, "listening to \(store.name)") }
             }
             // The answer to a heartbeat, 2,880 times a day, says nothing about the mesh.
             if case .queueStatus(_, _, packet: 0) = kind { return }

@@ -4,13 +4,36 @@ import Testing
 
 /// Where clients of a shared radio continue.
 struct ClientPlacesTests {
-    @Test func `who comes back takes the earliest place of its address, so that nobody misses anything`() {
+    @Test func `as many as have left take the earliest place of their address, so that nobody misses anything`() {
         var places = ClientPlaces()
         #expect(places.take("10.0.0.1") == nil)
         for place in [70, 10, 40] as [UInt64] { places.leave("10.0.0.1", at: place) }
         places.leave("10.0.0.2", at: 5)
-        #expect((0..<4).map { _ in places.take("10.0.0.1") } == [10, 40, 70, nil])
+        #expect((0..<4).map { _ in places.take("10.0.0.1") } == [10, 10, 10, nil])
         #expect(places.take("10.0.0.2") == 5 && places == ClientPlaces())
+    }
+
+    @Test func `a place goes once as many have taken it as had left, whoever leaves meanwhile`() {
+        var places = ClientPlaces()
+        for place in [10, 40] as [UInt64] { places.leave("::1", at: place) }
+        #expect(places.take("::1") == 10)
+        places.leave("::1", at: 50)
+        #expect(places.take("::1") == 10)
+        // The one that came twice is not known, so this place stays for the other.
+        #expect(places.take("::1") == 50 && places.take("::1") == nil)
+        places.leave("::1", at: 60)
+        places.leave("::1", at: 80)
+        #expect(places.take("::1") == 60)
+        places.leave("::1", at: 30)
+        #expect((0..<3).map { _ in places.take("::1") } == [30, 30, nil])
+    }
+
+    @Test func `of too many, the address is told that loses its place`() {
+        var places = ClientPlaces()
+        for number in 0..<UInt64(ClientPlaces.mostOfAddress) { #expect(places.leave("::1", at: number + 10) == nil) }
+        #expect(places.leave("::1", at: 5) == "::1")
+        for number in 2...UInt64(ClientPlaces.mostAddresses) { #expect(places.leave("\(number)", at: 100) == nil) }
+        #expect(places.leave("new", at: 100) == "::1")
     }
 
     @Test func `they survive being stored, and what is no such bytes is no place`() {

@@ -16,21 +16,28 @@ struct SharedRadioTests {
     final class Radio: Sendable {
         let radio: FakeRadio
         let heard: Heard
-        private let line: Line
-        private let away: Away
+        /// The requests for its configuration after the first ones.
+        let asked: Heard
+        private let (line, away, key): (Line, Away, Key)
 
         /// - Parameters:
         ///   - isAskedAll: whether each connection asks for the nodes, as those of different processes do.
         ///   - acknowledges: whether what is sent is heard by the mesh.
         init(isAskedAll: Bool = false, acknowledges: Bool = false) throws {
-            let (heard, line, away) = (Heard(), Line(), Away())
-            (self.heard, self.line, self.away) = (heard, line, away)
+            let ((heard, asked), (line, away, key)) = ((Heard(), Heard()), (Line(), Away(), Key()))
+            ((self.heard, self.asked), (self.line, self.away, self.key)) = ((heard, asked), (line, away, key))
             radio = try FakeRadio { client, number in
                 if away.isSet { return }
-                _ = client.greet(asks: isAskedAll || number == 1 ? 2 : 1, psk: [UInt8](1...16))
+                _ = client.greet(asks: isAskedAll || number == 1 ? 2 : 1, psk: key.bytes)
                 line.set(client)
                 while let message = client.message() {
                     if message == ToRadioMessage.heartbeat { continue }
+                    if let nonce = FakeRadio.nonce(message) {
+                        asked.add(message)
+                        let answer = [FakeRadio.myInfo, FakeRadio.channel(key.bytes), FakeRadio.complete(nonce)]
+                        for frame in answer { client.send(frame: frame) }
+                        continue
+                    }
                     heard.add(message)
                     if case .packet(let packet) = ClientMessage(message, from: 0) {
                         client.send(frame: FakeRadio.queueStatus(packet: packet.id))
@@ -42,10 +49,15 @@ struct SharedRadioTests {
 
         func send(_ frame: [UInt8]) { line.get()?.send(frame: frame) }
 
+        func set(key: [UInt8]) { self.key.set(key) }
+
+        /// Closes the connection, and takes the next one.
+        func hangUp() { if let line = line.get() { shutdown(line.descriptor, Int32(SHUT_RDWR)) } }
+
         /// Out of reach: closes the connection, and each new one at once.
         func leave() {
             away.set(true)
-            if let line = line.get() { shutdown(line.descriptor, Int32(SHUT_RDWR)) }
+            hangUp()
         }
 
         func comeBack() { away.set(false) }
@@ -57,6 +69,13 @@ struct SharedRadioTests {
         private let line = Mutex<FakeLine?>(nil)
         func set(_ new: FakeLine) { line.withLock { $0 = new } }
         func get() -> FakeLine? { line.withLock { $0 } }
+    }
+
+    /// The key of its channel.
+    final class Key: Sendable {
+        private let key = Mutex([UInt8](1...16))
+        var bytes: [UInt8] { key.withLock { $0 } }
+        func set(_ new: [UInt8]) { key.withLock { $0 = new } }
     }
 
     final class Away: Sendable {
