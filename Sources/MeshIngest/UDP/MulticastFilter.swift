@@ -8,9 +8,13 @@ final class MulticastFilter: Sendable {
     /// Indices of the interfaces that were asked for; nil for all.
     private let interfaces: Mutex<Set<Int>?>
 
-    init(_ options: UDPOptions) {
-        groups = Set(options.groups.compactMap { try? SocketAddress(ipAddress: $0, port: 0).ipAddress })  // refused before
-        interfaces = Mutex(options.interfaces == nil ? nil : [])
+    convenience init(_ options: UDPOptions) {
+        self.init(groups: options.groups, interfaces: options.interfaces == nil ? nil : [])
+    }
+
+    init(groups: [String], interfaces: Set<Int>? = nil) {
+        self.groups = Set(groups.compactMap { try? SocketAddress(ipAddress: $0, port: 0).ipAddress })  // nil is refused before
+        self.interfaces = Mutex(interfaces)
     }
 
     /// Lets pass what comes from this interface, too.

@@ -43,6 +43,7 @@ public final class UDPSource: LiveSource {
 
     public let name: String
     private let options: UDPOptions
+    private let filter: MulticastFilter
     private let store: LiveStore
 
     private var board: SourceBoard { store.board }
@@ -56,11 +57,12 @@ public final class UDPSource: LiveSource {
     }
 
     init(
-        _ options: UDPOptions, into target: IngestTarget, buffer: LiveBuffer,
+        _ options: UDPOptions, into target: IngestTarget, buffer: LiveBuffer, filter: MulticastFilter? = nil,
         report: @escaping @Sendable (SourceStatus, String) -> Void = { _, _ in }
     ) {
         name = "udp:\(options.port)"
         self.options = options
+        self.filter = filter ?? MulticastFilter(options)
         store = LiveStore(name: name, target: target, buffer: buffer, board: SourceBoard(name, report: report))
     }
 
@@ -104,11 +106,10 @@ public final class UDPSource: LiveSource {
                         wrappingChannelSynchronously: channel)
                 }
             }
-        board.connected()
-        let filter = MulticastFilter(options)
         try await channel.executeThenClose { inbound, _ in
             // The system tells a datagram's group and interface only of a bound socket.
             try await channel.channel.setOption(.receivePacketInfo, value: true).get()
+            board.connected()
             // Not cancelled with the source: it has to be open still when its losses are counted for the last time.
             let receiving = Task { [self] in
                 for try await datagram in inbound where filter.passes(datagram.metadata?.packetInfo) { take(datagram) }

@@ -118,8 +118,9 @@ struct TroubledSourceTests {
     @Test func `datagrams that find no space count as dropped, not as received`() async throws {
         let bench = try ImportBench()
         var options = UDPOptions()
-        (options.port, options.interfaces) = (try TestBroker.freePort(), [])
-        let running = RunningSource(UDPSource(options, into: bench.target, buffer: LiveBuffer(byteLimit: 1)))
+        (options.port, options.interfaces) = (try TestBroker.freePort(), ["none"])
+        let filter = MulticastFilter(groups: ["127.0.0.1"])
+        let running = RunningSource(UDPSource(options, into: bench.target, buffer: LiveBuffer(byteLimit: 1), filter: filter))
         try await running.until { running.source.status.connectionCount == 1 }
         let out = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(out) }
