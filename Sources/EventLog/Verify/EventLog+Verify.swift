@@ -46,6 +46,7 @@ extension EventLog {
             guard error.code == .corrupt else { throw error }
             result.add(0, error.detail ?? "the origins of events cannot be read")
         }
+        try readSmallTables()
         var isPending = false
         if pending != nil { isPending = try waitsInVain { () throws(EventLogError) in try pendingErasure() == pending } }
         let untold = try verifyUntold(signedBy: verifier, &result)
@@ -58,6 +59,17 @@ extension EventLog {
             try verify(later, areSignedBy: verifier, &result)
         }
         return result
+    }
+
+    /// Reads what no hash covers: sources, positions of imports and the like. A damaged page ends who reads it, as it would end others.
+    private func readSmallTables() throws(EventLogError) {
+        let reader = try beginRead()
+        try storing { () throws(StorageError) in
+            for table in [reader.store.sources, reader.store.cursors, reader.store.meta] {
+                var cursor = try reader.transaction.cursor(table)
+                while try cursor.next() { _ = cursor.key.byteCount + cursor.value.byteCount }
+            }
+        }
     }
 
     /// The findings of `verify` in the tiles of some events, and in the tree's hashes of these. Uses one thread.
