@@ -12,7 +12,7 @@ struct BitRotTests {
         #expect(outcome.text.contains("\(bits) images"))
     }
 
-    /// It is in the flags of the row that has the position of an import: whoever reads that ends.
+    /// The bit is among the flags of the row with an import's position, and LMDB crashes when it reads that row.
     @Test func `verify reports a bit that ends those who read a small table`() throws {
         let outcome = try DamageLab.run("bitrot", "bytes=65536", "first=1081042", "bits=1", "seed=976665626180", "reports=4")
         #expect(outcome.status == 0 && outcome.text.contains("1 of these reported by verify"), "\(outcome.text)")

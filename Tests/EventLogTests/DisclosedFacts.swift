@@ -26,13 +26,7 @@ struct DisclosedFacts {
         let log = try EventLog.create(at: folder.path + "/ledger", options: options)
         try await log.append(bytes.map { NewEvent([$0, 1, 2], encoding: .note, source: .log) })
         let (encoder, last) = (try BlockEncoder(summariser: summariser), UInt64(sizes.reduce(0, +)))
-        var run = RecordRun()
-        run.begin(at: 1)
-        do {
-            let reader = try log.beginRead()
-            var cursor = try reader.cursor()
-            while try cursor.next(), cursor.sequence.rawValue <= last { run.append(cursor.record) }
-        }
+        var run = try records(log, upTo: last)
         var write = try log.store.environment.beginWrite()
         for sequence in 1...last {
             let key = SequenceKey(sequence)

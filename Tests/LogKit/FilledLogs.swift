@@ -23,16 +23,20 @@ package func filledLog(at path: String, events count: Int) async throws -> Event
     return log
 }
 
+/// The records of the first events.
+package func records(_ log: EventLog, upTo last: UInt64) throws -> RecordRun {
+    var run = RecordRun()
+    run.begin(at: 1)
+    let reader = try log.beginRead()
+    var cursor = try reader.cursor()
+    while try cursor.next(), cursor.sequence.rawValue <= last { run.append(cursor.record) }
+    return run
+}
+
 /// Moves the first events into sealed blocks.
 @discardableResult
 package func seal(_ log: EventLog, upTo last: UInt64, inBlocksOf size: Int = 400) throws -> [EncodedBlock] {
-    var run = RecordRun()
-    run.begin(at: 1)
-    do {
-        let reader = try log.beginRead()
-        var cursor = try reader.cursor()
-        while try cursor.next(), cursor.sequence.rawValue <= last { run.append(cursor.record) }
-    }
+    var run = try records(log, upTo: last)
     let encoder = try BlockEncoder(summariser: nil)
     var blocks: [EncodedBlock] = []
     while run.count > 0 {

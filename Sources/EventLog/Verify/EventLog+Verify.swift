@@ -61,7 +61,7 @@ extension EventLog {
         return result
     }
 
-    /// Reads what no hash covers: sources, positions of imports and the like. A damaged page ends who reads it, as it would end others.
+    /// Reads what no hash covers: sources, positions of imports and the like. LMDB may crash on a damaged page, here as in other readers.
     private func readSmallTables() throws(EventLogError) {
         let reader = try beginRead()
         try storing { () throws(StorageError) in

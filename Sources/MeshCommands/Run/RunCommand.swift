@@ -25,6 +25,8 @@ struct RunCommand: AsyncParsableCommand {
     @Argument(help: "The configuration; `meshledger config example` prints one.", completion: .file()) var file: String
 
     private static let shutdownSeconds = 9
+    /// How long after the beginning of a stop the views may still fold.
+    private static let foldSeconds = 7.0
 
     func run() async throws {
         let config = try RunConfig(file: file)
@@ -33,13 +35,14 @@ struct RunCommand: AsyncParsableCommand {
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         let opened = try await open(config)
         let served: (events: UInt64, logger: Logger)
+        let stopTime = StopTime()
         do {
-            served = try await serve(config, opened, reloads)
+            served = try await serve(config, opened, reloads, stopTime)
         } catch {
             _ = try? await opened.close(within: LiveListening.closeLimit)  // the first failure is the one to report
             throw error
         }
-        let lag = try await opened.close(within: LiveListening.closeLimit)
+        let lag = try await opened.close(within: stopTime.left(of: Self.foldSeconds))
         served.logger.info("stopped: \(served.events.counted("event")) stored, \(LiveListening.flushed(lag))")
     }
 
@@ -59,7 +62,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// - Returns: how many events its sources stored, and the log of the run.
     private func serve(
-        _ config: RunConfig, _ ledger: Ledger, _ reloads: UnixSignalsSequence
+        _ config: RunConfig, _ ledger: Ledger, _ reloads: UnixSignalsSequence, _ stopTime: StopTime
     ) async throws -> (events: UInt64, logger: Logger) {
         let bar = ProgressBar("listening")
         let logger = RunLog.logger(config.logFormat, below: bar)
@@ -70,7 +73,7 @@ struct RunCommand: AsyncParsableCommand {
         defer { ledger.reportSources(nil) }
         let manager = ServiceManager()
         var services: [any Service] = [
-            SourceService(sources: sources, config: config, manager: manager),
+            SourceService(sources: sources, config: config, manager: manager, stopTime: stopTime),
             ReloadService(
                 file: file, began: config, ledger: ledger, sources: sources, logger: logger, manager: manager, signals: reloads),
             WatchdogService(manager: manager, ledger: ledger), PlaceService(ledger: ledger),

@@ -4,18 +4,34 @@ import Logging
 import MeshIngest
 import MeshLedger
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
+
+/// When the process began to stop.
+final class StopTime: Sendable {
+    private let began = Mutex<ContinuousClock.Instant?>(nil)
+
+    func begin() { began.withLock { $0 = .now } }
+
+    /// What is left of these seconds, but at least one.
+    func left(of seconds: Double) -> Duration {
+        let passed = began.withLock { $0?.duration(to: .now) } ?? .zero
+        return max(.seconds(1), .seconds(seconds) - passed)
+    }
+}
 
 /// Runs the sources until the process shuts down.
 struct SourceService: Service {
     let sources: RunningSources
     let config: RunConfig
     let manager: ServiceManager
+    let stopTime: StopTime
 
     func run() async throws {
         await sources.apply(config.sources)
         manager.tell("READY=1", "STATUS=\(config.sourcesText)")
         try? await gracefulShutdown()  // if cancelled, it ends as well
+        stopTime.begin()
         manager.tell("STOPPING=1")
         await sources.stop()
     }

@@ -112,7 +112,7 @@ enum ClientMessage: Equatable {
         return packet
     }
 
-    /// Whether an AdminMessage changes something, or is none.
+    /// Whether an AdminMessage changes something. Bytes that cannot be read as one might.
     private static func changes(_ admin: RawSpan) -> Bool {
         var reader = WireReader(admin)
         do throws(WireError) {

@@ -8,9 +8,6 @@ extension SharedRadio {
     private static let noRoom: Int32 = 8
     private static let fullQueue: Int32 = 5
 
-    /// How many events are read at once.
-    private static let chunk: UInt64 = 4_096
-
     /// Stores what a client sends, then passes it to the radio.
     func take(
         _ packet: ClientMessage.Packet, from client: RadioOutbox.Client, answer: @escaping @Sendable ([UInt8]) -> Void

@@ -17,7 +17,7 @@ public final class SharedRadio: LiveSource {
     /// Half of the places are left to clients from elsewhere.
     static let mostOfAddress = 32
     /// How many events are read at once.
-    private static let chunk: UInt64 = 4_096
+    static let chunk: UInt64 = 4_096
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
     /// The most events in which packets are looked for after a kill.
@@ -359,24 +359,25 @@ public final class SharedRadio: LiveSource {
         return min(place ?? head, head)
     }
 
-    /// The place of a client that missed more packets than clients get: behind the oldest of these, which the log tells of.
+    /// Where a client begins that stopped at a place: there, or behind it if more packets have come since than a client gets. The log says so.
     func shortened(_ place: UInt64, _ client: ProxyClient) async -> UInt64 {
         let (head, most) = (log.head.rawValue, state.withLock { $0.options?.mostMissed ?? 0 })
         guard place < head, head - place > UInt64(most), most > 0 else { return place }
-        var (last, missed) = (place, [UInt64]())
-        while last < head {
-            if Task.isCancelled { return place }
-            let end = head - last < Self.chunk ? head : last + Self.chunk
-            let range = EventSequence(rawValue: last + 1)...EventSequence(rawValue: end)
+        // From the newest back, so that no more of the log is read than the packets that it gets.
+        var (first, left) = (head + 1, most)
+        while first > place + 1, !Task.isCancelled {
+            let last = first - 1
+            first = max(place + 1, first - min(first, Self.chunk))
+            let range = EventSequence(rawValue: first)...EventSequence(rawValue: last)
             guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
-            missed += events.lazy.filter { client.kind(of: $0) == .packet }.map(\.sequence.rawValue)
-            last = end
+            let packets = events.filter { client.kind(of: $0) == .packet }
+            if packets.count > left {
+                tell("the client \(client.address) missed more than \(most) packets, and gets the last \(most); the log has all")
+                return packets[packets.count - left - 1].sequence.rawValue
+            }
+            left -= packets.count
             await Task.yield()
         }
-        guard missed.count > most else { return place }
-        let left = missed.count - most
-        let text = "missed \(missed.count) packets, and gets the last \(most) of them; the log has the other \(left)"
-        tell("the client \(client.address) \(text)")
-        return missed[left] - 1
+        return place
     }
 }

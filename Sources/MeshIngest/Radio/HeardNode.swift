@@ -57,7 +57,7 @@ struct HeardNode {
         }
         guard let payload else { return }
         do throws(WireError) {
-            // Written again: official clients end at a text that is none.
+            // Decoded and encoded again, because invalid UTF-8 ends official clients.
             if port == Port.nodeInfo { user = try User(decoding: reader.bytes(payload)) }
             if port == Port.position { position = try Position(decoding: reader.bytes(payload)) }
         } catch {

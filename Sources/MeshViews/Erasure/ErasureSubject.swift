@@ -112,10 +112,10 @@ public struct ErasedPacket: Sendable, Hashable {
                 }
                 // Readers of changes start again with all rows.
                 if name == ViewStore.Name.changes || name == ViewStore.Name.marks { return nil }
-                let left = withoutParts(view, name, key, value, events)
-                let isGone = left == nil || isOfPacket(view, name, key, value, events)
-                isFound = isFound || isGone || left != value.asArray
-                return isGone ? nil : left
+                let isGone = isOfPacket(view, name, key, value, events)
+                let left = isGone ? nil : withoutParts(view, name, key, value, events)
+                isFound = isFound || left != value.asArray
+                return left
             }
         }
         try copy.finish()
@@ -129,9 +129,10 @@ public struct ErasedPacket: Sendable, Hashable {
         if StageState.recordSizes[table] != nil {
             return StageState.run(value, of: table) { !isOf($0.bigEndianUInt32(at: 12), $0.bigEndianUInt32(at: 8)) }
         }
+        let number = UInt64(key.bigEndianUInt32(at: 0))
         guard view == ErasureSubject.index, table == ErasureSubject.index,
-            let block = PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value),
-            PacketBlock.events(ofBlock: block.number).contains(where: events.contains)
+            events.contains(where: { PacketBlock.number(of: $0) == number }),
+            let block = PacketBlock(number: number, decoding: value)
         else { return value.asArray }
         return block.without(events).encoded()
     }

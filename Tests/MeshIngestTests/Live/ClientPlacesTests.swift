@@ -13,7 +13,7 @@ struct ClientPlacesTests {
         #expect(places.take("10.0.0.2") == 5 && places == ClientPlaces())
     }
 
-    @Test func `a place goes once as many have taken it as had left, whoever leaves meanwhile`() {
+    @Test func `a position is removed when as many clients have taken it as had left, even if others leave meanwhile`() {
         var places = ClientPlaces()
         for place in [10, 40] as [UInt64] { places.leave("::1", at: place) }
         #expect(places.take("::1") == 10)
@@ -28,7 +28,7 @@ struct ClientPlacesTests {
         #expect((0..<3).map { _ in places.take("::1") } == [30, 30, nil])
     }
 
-    @Test func `of too many, the address is told that loses its place`() {
+    @Test func `if there are too many positions, the address that loses one is returned`() {
         var places = ClientPlaces()
         for number in 0..<UInt64(ClientPlaces.mostOfAddress) { #expect(places.leave("::1", at: number + 10) == nil) }
         #expect(places.leave("::1", at: 5) == "::1")
