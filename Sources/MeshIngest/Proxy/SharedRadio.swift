@@ -53,10 +53,12 @@ public final class SharedRadio: LiveSource {
     public init(_ radio: RadioSource, _ options: ShareOptions?, log: EventLog) {
         (self.radio, self.log, sink) = (radio, log, log)
         state = Mutex(State(options: options))
+        radio.memory.share(options != nil)
     }
 
     /// Shares it in another way from now on, or no longer. Clients that may connect there as before stay connected, as does the radio.
     public func share(_ options: ShareOptions?) {
+        radio.memory.share(options != nil)
         let isNew = state.withLock { state in
             defer { state.options = options }
             if state.options?.isSamePlace(as: options) != true { state.listenFailure = nil }

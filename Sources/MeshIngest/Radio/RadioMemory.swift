@@ -6,7 +6,7 @@ import Synchronization
 /// What the radio last reported about itself and its nodes, and what packets have said of these since, with its secrets,
 /// in memory only: the answers for clients of a shared radio.
 ///
-/// Synchronization: the mutex guards everything.
+/// Synchronization: the mutex guards everything but the flag.
 final class RadioMemory: Sendable {
     private static let mostNodes = 20_000
     private static let mostFrames = 2_000
@@ -21,13 +21,17 @@ final class RadioMemory: Sendable {
     }
 
     private let state = Mutex(State())
+    private let isShared = Atomic(false)
     let progress = RisingNumber()
+
+    /// Whether clients may ask. What packets say of nodes is noted only then, because it costs a fifth of what receiving them does.
+    func share(_ isShared: Bool) { self.isShared.store(isShared, ordering: .relaxed) }
 
     /// The radio's own node number; 0 until it is known.
     var number: UInt32 { state.withLock { $0.number } }
 
     func take(_ kind: FromRadioGlance.Kind, _ frame: [UInt8]) {
-        let heard = kind == .packet ? HeardNode(frame) : nil
+        let heard = kind == .packet && isShared.load(ordering: .relaxed) ? HeardNode(frame) : nil
         let isNew = state.withLock { state in
             switch kind {
             case .myInfo:
