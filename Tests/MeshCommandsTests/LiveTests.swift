@@ -71,6 +71,25 @@ struct LiveTests {
         }
     }
 
+    @Test func `packets of a hash that was never heard are printed when they come`() throws {
+        func filled() throws -> Tool {
+            let tool = try Tool()
+            try tool.run("init")
+            return tool
+        }
+        func simulate(_ tool: Tool) throws { try tool.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "800") }
+        let (other, tool) = (try filled(), try filled())
+        try simulate(other)
+        let channels = try other.run("channels", "--format", "jsonl").objects
+        let hash = try #require(channels.first { $0["readable"] as? Bool == false }?["hash"] as? Int)
+        let running = try follows(tool, "packets", "--channel", "Hash \(hash)", "--columns", "id,channel")
+        try simulate(tool)
+        #expect(try waits(running) { $0.contains("hash \(hash), unreadable") })
+        kill(running.process.processIdentifier, SIGINT)
+        #expect(try running.wait().status == 0)
+        #expect(try tool.start(["packets", "--follow", "--channel", "hash 256"]).wait().status == 66)
+    }
+
     @Test func `a packet is printed when it is first heard, and not again`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -43,6 +43,26 @@ struct NameTests {
         }
     }
 
+    @Test func `a value that no row of a column can have is refused, also where no row has a value there`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 1)])
+        let refusals: [(command: String, status: Int32, part: String)] = [
+            ("events --where form=nix", 66, "there is no form nix; there are gap, note"),
+            ("events --where reception=nix", 64, "'nix' is not a time"),
+            ("links --where snr=abc", 64, "'abc' cannot be compared with snr: it takes a number"),
+            ("view links --where snr>loud", 64, "'loud' cannot be compared with snr: it takes a number"),
+            ("packets --where rssi=near", 64, "'near' cannot be compared with rssi: it takes a number"),
+            ("export positions --where latitude=north", 64, "'north' cannot be compared with latitude: it takes a number"),
+            ("nodes --where is_licensed=maybe", 64, "it takes true or false"),
+        ]
+        for (command, status, part) in refusals {
+            let refused = try tool.start(command.split(separator: " ").map(String.init)).wait()
+            #expect(refused.status == status && refused.errors.contains(part), "\(command): \(refused)")
+        }
+        #expect(try tool.run("events", "--where", "form=mqttjson", "--format", "jsonl").objects.count == 1)
+        #expect(try tool.run("events", "--where", "form=200", "--format", "jsonl").objects.isEmpty)
+        #expect(try tool.run("events", "--where", "reception=LIVE", "--format", "jsonl").status == 0)
+    }
+
     @Test func `names of channels, ports, views, nodes and enumerations are the same in any case`() throws {
         let tool = try filled()
         let node = try #require(try tool.run("nodes", "--format", "jsonl").objects.first?["node"] as? String)

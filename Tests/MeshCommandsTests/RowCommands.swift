@@ -79,4 +79,35 @@ struct RowCommands {
         #expect(try tool.run("search", "--in", "nodes", "h1", "--format", "jsonl").lines.count == 1)
         #expect(try tool.run("search", "--in", "waypoints", "hut").status == 0)
     }
+
+    @Test func `G22 K8: relations that people made choose rows, and decide what is archived with them`() throws {
+        let tool = try tool()
+        for (relation, view, condition) in [
+            ("watches", "nodes", "number=!12"), ("follows", "nodes", "number=!12"), ("follows", "positions", "node=!11"),
+        ] {
+            try tool.run(
+                "row", "refer", "nodes", "--where", "number=!11", "--relation", relation, "--to", view, "--to-where", condition,
+                "--add")
+        }
+        func nodes(_ arguments: String...) throws -> [String?] {
+            let outcome = try tool.start(["view", "nodes", "--format", "jsonl"] + arguments).wait()
+            #expect(outcome.status == 0, "\(outcome)")
+            return outcome.objects.map { $0["short_name"] as? String }
+        }
+        #expect(try nodes("--having", "watches") == ["H1"] && nodes("--lacking", "watches") == ["L1"])
+        #expect(try nodes("--having", "watches>1").isEmpty && nodes("--having", "watches=1") == ["H1"])
+        let unknown = try tool.run("view", "nodes", "--having", "guards")
+        #expect(unknown.status == 64 && unknown.errors.contains("receivedMessages, follows, watches"), "\(unknown)")
+        let several = try tool.run("view", "nodes", "--having", "follows")
+        #expect(several.status == 64 && several.errors.contains("rows of nodes and positions"), "\(several)")
+
+        let archive = ["row", "archive", "nodes", "--where", "number=!11"]
+        let denied = try tool.start(archive + ["--deny", "watches"]).wait()
+        #expect(denied.status != 0 && denied.errors.contains("1 row of nodes is related by watches"), "\(denied)")
+        let both = try tool.start(archive + ["--cascade", "follows", "--nullify", "watches"]).wait()
+        #expect(both.status == 0 && both.output.contains("2 rows of positions: archived"), "\(both)")
+        #expect(try nodes().isEmpty)
+        let left = try tool.run("view", "references", "--format", "jsonl").objects.compactMap { $0["relation"] as? String }
+        #expect(!left.isEmpty && Set(left) == ["follows"])
+    }
 }

@@ -12,6 +12,8 @@ struct MeshPacketBuilder {
     var rxTime: UInt32 = 1_780_000_000
     var port: UInt32 = Port.text
     var payload: [UInt8] = []
+    var destination: UInt32 = 0
+    var source: UInt32 = 0
     var requestID: UInt32 = 0
     var replyID: UInt32 = 0
     var emoji: UInt32 = 0
@@ -28,6 +30,8 @@ struct MeshPacketBuilder {
     private func write(to data: inout WireWriter) {
         data.varint(1, UInt64(port))
         data.bytes(2, payload)
+        if destination != 0 { data.fixed32(4, destination) }
+        if source != 0 { data.fixed32(5, source) }
         if requestID != 0 { data.fixed32(6, requestID) }
         if replyID != 0 { data.fixed32(7, replyID) }
         if emoji != 0 { data.fixed32(8, emoji) }

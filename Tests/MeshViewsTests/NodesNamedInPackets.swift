@@ -50,4 +50,22 @@ struct NodesNamedInPackets {
         #expect(try ledger.sequences(of: EventSelection(node: Self.other, roles: .named)).isEmpty)
         try await ledger.close()
     }
+
+    @Test func `a packet is found by the nodes between which it carries its content`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "radio")
+        func packet(_ id: UInt32, to destination: UInt32, from origin: UInt32) -> NewEvent {
+            MeshPacketBuilder(from: Self.other, id: id, payload: [0x68, 0x69], destination: destination, source: origin)
+                .event(source)
+        }
+        try await ledger.log.append([
+            packet(1, to: Self.node, from: 0), packet(2, to: 0, from: Self.node),
+            packet(3, to: NodeID.broadcast, from: Self.other),
+        ])
+        try await ledger.catchUp()
+        #expect(try ledger.sequences(of: EventSelection(node: Self.node, roles: .named)).map(\.rawValue).sorted() == [1, 2])
+        #expect(try ledger.sequences(of: EventSelection(node: Self.other, roles: .named)).isEmpty)
+        #expect(try ledger.sequences(of: EventSelection(node: NodeID.broadcast, roles: .named)).isEmpty)
+        try await ledger.close()
+    }
 }

@@ -80,7 +80,7 @@ struct EventRow: Sendable {
                 row.packet.map { openings[Int($0.opening.rawValue)] } ?? .null
             }
             .named(.cases(Opening.self)),
-            Column("form", canCut: true, isMinor: true) { .text($0.encodingName) },
+            Column("form", canCut: true, isMinor: true) { .text($0.encodingName) }.named(.encodings),
             Column("bytes", isMinor: true) { .unsigned(UInt64($0.header.payloadLength)) },
             Column("gateway", isDetail: true) { .node($0.packet?.gateway ?? 0) },
             Column("packet_id", isDetail: true) { row in row.packet.flatMap { $0.hasPacket ? .number($0.id) : nil } ?? .null },

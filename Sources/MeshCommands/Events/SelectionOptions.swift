@@ -15,12 +15,13 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
 
     /// Nil if no selection is given.
-    func selection(in ledger: Ledger) throws -> EventSelection? {
+    /// - Parameter isLive: whether a channel that was never heard may be heard yet.
+    func selection(in ledger: Ledger, isLive: Bool = false) throws -> EventSelection? {
         guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
         return EventSelection(
             node: try node?.number(in: ledger), roles: mentions ? .any : [.sender, .addressee],
-            gateway: try gateway?.number(in: ledger), channel: try ledger.channel(named: channel), port: try port?.number(),
-            packetID: packet)
+            gateway: try gateway?.number(in: ledger), channel: try ledger.channel(named: channel, isLive: isLive),
+            port: try port?.number(), packetID: packet)
     }
 }
 

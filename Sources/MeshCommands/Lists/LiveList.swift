@@ -30,7 +30,7 @@ extension LiveList {
         // Names are looked up with the views up to date; what follows only reads, so that others can write meanwhile.
         var found: EventSelection?
         try await options.ledger.reading { ledger in
-            found = try selection.selection(in: ledger)
+            found = try selection.selection(in: ledger, isLive: true)
             _ = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
         }
         let ledger = try await Ledger.open(at: options.ledger.path, options: CustomViews.options(access: .readOnly))

@@ -5,7 +5,7 @@ import ViewQuery
 
 /// Tests rows of a list by the conditions of `--where`.
 ///
-/// Only a row's value shows whether a column has numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes.
+/// Of some columns only a row's value shows whether they have numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes.
 final class RowTests<Row> {
     let columns: [String]
     private var tests: [(column: Column<Row>, condition: RowCondition, value: String)] = []
@@ -19,7 +19,9 @@ final class RowTests<Row> {
                 throw CommandError(
                     .usage, "\(column.name)\(condition.sign) lacks a value, as in \(column.name)\(condition.sign)20")
             }
-            return (column, condition, try Self.value(condition, column, of: type, ledger))
+            let value = try Self.value(condition, column, of: type, ledger)
+            if condition.comparison != nil, !value.isEmpty { try Self.check(value, condition, column) }
+            return (column, condition, value)
         }
         self.columns = tests.map(\.column.name)
     }
@@ -44,7 +46,19 @@ final class RowTests<Row> {
             if let names = column.names { return try names.name(for: condition.text, of: column.name) }
             if column.name == "channel", hasLabels(type) { return try ledger.channel(named: condition.text) ?? condition.text }
         }
+        if column.name == "reception", condition.text.lowercased() == "live" { return "live" }
         return try condition.printedValue(kind(of: column.name, in: type), in: ledger)
+    }
+
+    /// - Throws: a `CommandError` with 64 for a value of which the column's type says that no row has such a one.
+    private static func check(_ value: String, _ condition: RowCondition, _ column: Column<Row>) throws {
+        switch column.type {
+        case .int32, .int64, .uint32, .uint64, .float32, .float64:
+            guard Double(value) == nil, NodeID.parse(value) == nil, column.names == nil else { return }
+            throw refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20")
+        case .bool where flags[value.lowercased()] == nil: throw refusal(of: value, column, "true or false")
+        default: return
+        }
     }
 
     /// Whether its channels are those of the lists; a row of a custom view has what it likes.
@@ -61,10 +75,12 @@ final class RowTests<Row> {
         case .unsigned where value.hasPrefix("!"):
             return condition.holds(cell, NodeID.parse(value).map { String($0) } ?? value)
         case .integer, .unsigned, .double, .float:
-            if Double(value) == nil { fault = refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20") }
+            if Double(value) == nil {
+                fault = Self.refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20")
+            }
         case .bool:
             guard let flag = Self.flags[value.lowercased()] else {
-                fault = refusal(of: value, column, "true or false")
+                fault = Self.refusal(of: value, column, "true or false")
                 break
             }
             return condition.holds(cell, flag ? "true" : "false")
@@ -77,7 +93,7 @@ final class RowTests<Row> {
 
     private static var flags: [String: Bool] { ["true": true, "yes": true, "1": true, "false": false, "no": false, "0": false] }
 
-    private func refusal(of value: String, _ column: Column<Row>, _ wanted: String) -> CommandError {
+    private static func refusal(of value: String, _ column: Column<Row>, _ wanted: String) -> CommandError {
         CommandError(.usage, "'\(value)' cannot be compared with \(column.name): it takes \(wanted)")
     }
 
@@ -94,7 +110,8 @@ final class RowTests<Row> {
         let row = type is ReportedNode.Type ? NodeRow.self : type as? any QueryRow.Type
         if let row, let kind = declared(row) { return kind }
         if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(name) { return .node }
-        let isTime = ["time", "arrival"].contains(name) || ["_time", "_heard", "_at"].contains { name.hasSuffix($0) }
+        let isTime =
+            ["time", "arrival", "reception"].contains(name) || ["_time", "_heard", "_at"].contains { name.hasSuffix($0) }
         return isTime ? .time : .plain
     }
 }

@@ -31,6 +31,8 @@ struct Column<Row> {
     var isSummary = false
     /// The names that its values have; nil where they are no names.
     var names: KnownNames?
+    /// The type of its values; nil where only a row shows it.
+    var type: ColumnType?
     /// In tables, how many digits of a fraction.
     var digits: Int { isPlace ? 5 : 2 }
     /// Degrees that go without saying.
@@ -56,6 +58,7 @@ struct Column<Row> {
             isOfImport.map { isOfImport in
                 { row in isOfImport(row) ? value(row).time.map { TimeText.imported($0.seconds) } : shown?(row) }
             } ?? shown
+        if unit != nil { type = .float64 }
         if let unit, !isPlace { self.heading = Self.heading(title, unit) }
     }
 
@@ -103,7 +106,7 @@ struct Column<Row> {
         var column = Column<Other>(
             name, heading: title, isDetail: isDetail, canCut: canCut, isText: isText, isMinor: isMinor, isMain: isMain,
             shown: shown, value: value)
-        (column.heading, column.isOfImport, column.names) = (heading, isOfImport, names)
+        (column.heading, column.isOfImport, column.names, column.type) = (heading, isOfImport, names, type)
         (column.isSummary, column.isAge, column.isOnRequest) = (isSummary, isAge, isOnRequest)
         return column
     }

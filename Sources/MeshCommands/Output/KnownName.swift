@@ -61,7 +61,8 @@ enum KnownName {
 
 extension Ledger {
     /// The label of the channel that somebody names: in any case; `hash 3` for what no known key opens.
-    func channel(named text: String?) throws -> String? {
+    /// - Parameter isLive: whether a hash that was never heard may be heard yet.
+    func channel(named text: String?, isLive: Bool = false) throws -> String? {
         guard let text else { return nil }
         let rows = try channels()
         let heard = rows.map(\.channel)
@@ -72,6 +73,9 @@ extension Ledger {
         // That of a channel whose key is known.
         let ofHash = rows.filter { row in row.channel.isReadable && row.hash.map { "hash \($0)" } == text.lowercased() }
         if let only = ofHash.first, ofHash.count == 1 { return only.channel.title }
+        if isLive, let hash = (0...UInt32(UInt8.max)).first(where: { "hash \($0)" == text.lowercased() }) {
+            return ChannelIdentity.title(ofHash: hash)
+        }
         return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
     }
 

@@ -1,3 +1,5 @@
+import EventLog
+import MeshLedger
 import MeshTables
 import Meshtastic
 
@@ -9,6 +11,7 @@ extension KnownNames {
             switch self {
             case .enumeration(let name): return CellValue.name(number, of: name).plain
             case .ports: return FieldTable.portName(number) ?? text
+            case .encodings: return UInt8(exactly: number).flatMap { PayloadEncoding(rawValue: $0).exportName } ?? text
             case .these: break
             }
         }
@@ -25,7 +28,7 @@ extension KnownNames {
             let values = FieldTable.standard.enumeration(named: table)?.values ?? []
             return values.first { $0.name == name }.flatMap { UInt32(exactly: $0.number) }
         case .ports: return FieldTable.port(named: name)
-        case .these: return nil
+        case .encodings, .these: return nil
         }
     }
 }

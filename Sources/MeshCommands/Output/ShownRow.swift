@@ -70,7 +70,7 @@ extension Column {
             canCut: shown?.canCut ?? false, isText: shown?.isText ?? false, isMinor: shown?.isMinor ?? false,
             isMain: shown?.isMain ?? false,
             isOfImport: shown?.isOfImport, shown: shown?.shown, value: table.cell)
-        names = table.names
+        (names, type) = (table.names, table.schema.type)
         isSummary = shown?.isSummary ?? false
     }
 

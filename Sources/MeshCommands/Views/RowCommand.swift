@@ -55,7 +55,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive", abstract: "Hide rows until they are restored.",
         discussion: """
-            Relations are those of the view: for nodes positions, telemetry, sentMessages and receivedMessages. Rows that differ only in an event's sequence are
+            Relations are those of the view: for nodes positions, telemetry, sentMessages and receivedMessages; and those that `row refer` made. Rows that differ only in an event's sequence are
             archived together.
 
               meshledger row archive links --where 'count=1'
@@ -66,11 +66,13 @@ struct RowArchiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Archive the rows of this relation, too.", valueName: "relation")) var cascade: [String] = []
     @Option(help: ArgumentHelp("Archive nothing as long as rows of this relation exist.", valueName: "relation"))
     var deny: [String] = []
+    @Option(help: ArgumentHelp("Remove the references by this relation, which people made.", valueName: "relation"))
+    var nullify: [String] = []
     @Option(help: ArgumentHelp("Columns whose values are kept in the event.", valueName: "names")) var keep: String?
 
     func run() async throws {
         let kept = keep.map { $0.split(separator: ",").map(String.init) } ?? []
-        let rules = cascade.map { ($0, DeleteRule.cascade) } + deny.map { ($0, DeleteRule.deny) }
+        let rules = cascade.map { ($0, DeleteRule.cascade) } + deny.map { ($0, .deny) } + nullify.map { ($0, .nullify) }
         try await rows.decide { ledger, type in try archival(type, ledger, kept, rules) }
     }
 
@@ -79,15 +81,7 @@ struct RowArchiveCommand: AsyncParsableCommand {
     ) throws -> [Annotation] {
         let columns = try kept.map { try RowSelection.column($0, of: type).name }
         let found = try rows.selection.rows(type, in: ledger, archived: false)
-        return try ledger.archival(of: found, rules: rules.map { try rule($0.0, $0.1, type) }, keeping: columns)
-    }
-
-    private func rule<Row: QueryRow>(_ name: String, _ rule: DeleteRule, _ type: Row.Type) throws -> RelationRule<Row> {
-        func find<Related: RelatedRow>(_ related: Related.Type) -> RelationRule<Row>? {
-            Related.rule(ofRelation: name, rule) as? RelationRule<Row>
-        }
-        if let related = type as? any RelatedRow.Type, let found = find(related) { return found }
-        throw CommandError(.usage, "the rows of \(Row.table) have no relation \(name)")
+        return try ledger.archival(of: found, rules: rules.flatMap { try ledger.rules($0.1, $0.0, on: type) }, keeping: columns)
     }
 }
 

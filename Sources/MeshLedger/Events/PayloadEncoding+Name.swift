@@ -10,6 +10,8 @@ extension PayloadEncoding {
         self = known.encoding
     }
 
+    package static var exportNames: [String] { names.map(\.name) }
+
     private static let names: [(encoding: PayloadEncoding, name: String)] = [
         (.gap, "gap"), (.note, "note"), (.erasure, "erasure"), (.retention, "retention"), (.clockJump, "clock jump"),
         (PayloadEncoding(.serviceEnvelope), "ServiceEnvelope"),

@@ -15,7 +15,7 @@ package struct EventIndex: Projection {
     let version: UInt32 = 5
     /// Blocks of that version do not store their latest time, those of version 3 and before give all packets without an id one mark.
     let oldestReadableVersion: UInt32 = 1
-    var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most);fields=2" }
+    var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most);fields=3" }
     let rowTables = ["packets"]
     let stateTables = [HeardTimes.table]
 
@@ -142,8 +142,8 @@ package struct EventIndex: Projection {
             kind.flags.insert(.hasAddressee)
             named.append(packet.to)
         }
-        if kind.flags.contains(.isReadable), NamedNodes.mayBe(in: packet.port) {
-            NamedNodes.append(of: batch.packets.payload(of: packet), port: packet.port, from: packet.from, to: &named)
+        if kind.flags.contains(.isReadable), NamedNodes.mayBe(in: packet) {
+            NamedNodes.append(of: packet, in: batch.packets, to: &named)
         }
         var flags: EventFlags = stamp.isFirstReception ? .isFirstReception : []
         if stamp.makesRow { flags.insert(.makesRow) }

@@ -6,9 +6,14 @@ package enum NamedNodes {
     /// Further nodes of a payload are not kept: real payloads have fewer neighbours and hops.
     static let most = 64
 
-    /// Whether packets of the port name nodes in their payload.
+    /// Whether an open packet names nodes: in its payload, by its port, or beside it.
     @inline(__always)
-    static func mayBe(in port: UInt32) -> Bool {
+    static func mayBe(in packet: DecodedPacket) -> Bool {
+        mayBe(in: packet.port) || packet.destination | packet.source != 0
+    }
+
+    @inline(__always)
+    private static func mayBe(in port: UInt32) -> Bool {
         switch port {
         case Port.traceroute, Port.neighborInfo, Port.waypoint, Port.routing, Port.nodeInfo, Port.admin,
             Port.storeForwardPlusPlus:
@@ -17,8 +22,16 @@ package enum NamedNodes {
         }
     }
 
-    /// Appends those of a payload: in order, each once, without 0 and the broadcast number. None for a payload that cannot be decoded.
-    static func append(of payload: RawSpan, port: UInt32, from sender: UInt32, to nodes: inout [UInt32]) {
+    /// Appends those of an open packet: in order, each once, without 0 and the broadcast number.
+    static func append(of packet: DecodedPacket, in batch: borrowing PacketBatch, to nodes: inout [UInt32]) {
+        if mayBe(in: packet.port) { append(of: batch.payload(of: packet), port: packet.port, from: packet.from, to: &nodes) }
+        for node in [packet.destination, packet.source] where ![0, NodeID.broadcast, packet.from].contains(node) {
+            if !nodes.contains(node) { nodes.append(node) }
+        }
+    }
+
+    /// None for a payload that cannot be decoded.
+    private static func append(of payload: RawSpan, port: UInt32, from sender: UInt32, to nodes: inout [UInt32]) {
         let known = nodes.count
         if port == Port.nodeInfo {
             let node = owner(payload)
@@ -96,8 +109,7 @@ package enum NamedNodes {
     package static func of(_ packet: DecodedPacket, in batch: PacketBatch) -> [UInt32] {
         var nodes: [UInt32] = []
         if packet.hasPacket {
-            guard packet.isOpen, mayBe(in: packet.port) else { return [] }
-            append(of: batch.payload(of: packet), port: packet.port, from: packet.from, to: &nodes)
+            if packet.isOpen, mayBe(in: packet) { append(of: packet, in: batch, to: &nodes) }
         } else if packet.fromRadio == FromRadioVariant.nodeInfo {
             let node = node(ofRadioFrame: batch.payload(of: packet))
             if node != 0 { nodes.append(node) }

@@ -5,6 +5,8 @@ internal import ProtobufWire
 struct DataFields {
     var port: UInt32 = 0
     var payload = ByteRange.empty
+    var destination: UInt32 = 0
+    var source: UInt32 = 0
     var requestID: UInt32 = 0
     var replyID: UInt32 = 0
     var emoji: UInt32 = 0
@@ -35,7 +37,12 @@ extension DataFields {
             case WireField.tag(3, .varint):
                 flags.set(.wantResponse, field.asBool)
                 if field.scalar > 1 { isPlausible = false }
-            case WireField.tag(4, .fixed32), WireField.tag(5, .fixed32): needsPayload = true
+            case WireField.tag(4, .fixed32):
+                destination = field.asUInt32
+                needsPayload = true
+            case WireField.tag(5, .fixed32):
+                source = field.asUInt32
+                needsPayload = true
             case WireField.tag(6, .fixed32): requestID = field.asUInt32
             case WireField.tag(7, .fixed32):
                 replyID = field.asUInt32
@@ -288,6 +295,7 @@ extension DecodedPacket {
     mutating func take(_ fields: DataFields) {
         port = fields.port
         payload = fields.payload
+        (destination, source) = (fields.destination, fields.source)
         requestID = fields.requestID
         replyID = fields.replyID
         emoji = fields.emoji

@@ -18,6 +18,9 @@ public struct DecodedPacket: Sendable, Hashable {
     public var gateway: UInt32 = 0
 
     public var port: UInt32 = 0
+    /// Where the content is to go in the end, and where it comes from, if the packet is one of several that carry it; 0 if not stated.
+    public var destination: UInt32 = 0
+    public var source: UInt32 = 0
     public var requestID: UInt32 = 0
     public var replyID: UInt32 = 0
     public var emoji: UInt32 = 0
