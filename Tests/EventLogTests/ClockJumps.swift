@@ -182,6 +182,28 @@ struct ClockJumps {
         await lab.log.close()
     }
 
+    @Test func `a clock that was ahead for weeks, and is right again, makes nothing before that older`() async throws {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(8, tiles: 1, every: 600)
+        let right = lab.clock.read()
+        lab.clock.advance(seconds: 200 * Self.day)
+        try await lab.add(20, tiles: 1, every: Self.day / 2)
+        #expect(try lab.log.ages(olderThan: 90 * Self.day, now: lab.clock.read()).lastOld == 8 * 256)
+        lab.clock.set(right)
+        for count in 0...9 as ClosedRange<Int64> {
+            lab.clock.set(right.adding(seconds: count * Self.day))
+            let ages = try lab.log.ages(olderThan: 90 * Self.day, now: lab.clock.read())
+            #expect(ages.lastOld == 0 && ages.time == lab.clock.read(), "\(count)")
+            try await lab.add(1, tiles: 1, every: 0)
+        }
+        // Accepted after a week at the right time, when what arrived while the clock was ahead begins to age.
+        let now = lab.clock.read()
+        #expect(try lab.log.ages(olderThan: 10 * Self.day, now: now).lastOld == 0)
+        #expect(try lab.log.ages(olderThan: 8 * Self.day, now: now).lastOld == 8 * 256)
+        #expect(try lab.log.ages(olderThan: Self.day, now: now).lastOld >= 28 * 256)
+        await lab.log.close()
+    }
+
     @Test func `a jump is an event, of which the log tells`() async throws {
         let lab = try Lab()
         try await lab.add(1, every: 60)

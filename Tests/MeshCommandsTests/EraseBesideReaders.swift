@@ -40,8 +40,9 @@ struct EraseBesideReaders {
                         turn += 1
                         let ended = try tool.start(readings[turn % readings.count]).wait()
                         reads.add(1, ordering: .relaxed)
-                        // 75: the writer is at work.
-                        if ![0, 75].contains(ended.status) {
+                        // 75: the writer is at work, on views that these events do not need.
+                        let isOfEvents = readings[turn % readings.count].first == "events"
+                        if ended.status != 0, isOfEvents || ended.status != 75 {
                             note("\(readings[turn % readings.count]): \(ended.status) \(ended.errors)")
                         }
                     }

@@ -162,7 +162,7 @@ struct ListsTests {
     @Test(arguments: [
         "nodes", "positions", "telemetry", "telemetry --kind device", "messages", "waypoints --all", "links", "links traceroutes",
         "links neighbors !10000001", "gateways", "gateways --nodes", "gateways mapreports", "telemetry sensors", "nodes history",
-        "nodes hardware", "nodes radios", "nodes timeline !10000001", "channels", "telemetry --unknown",
+        "nodes models", "nodes radios", "nodes timeline !10000001", "channels", "telemetry --unknown",
     ])
     func `every list names the columns that it has where another one is asked for`(_ list: String) throws {
         let tool = try tool()

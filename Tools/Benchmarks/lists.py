@@ -14,7 +14,7 @@ LEAST_ROWS = 100_000
 STREAMS = ["packets", "events", "export events", "export packets", "export receptions", "export packet_events", "export positions",
            "export telemetry", "export messages"]
 LISTS = ["nodes", "positions", "telemetry", "telemetry --kind device", "messages", "waypoints --all", "links", "links traceroutes", "gateways",
-         "channels", "packets", "events", "telemetry sensors", "nodes history", "nodes hardware", "nodes radios", "gateways mapreports"]
+         "channels", "packets", "events", "telemetry sensors", "nodes history", "nodes models", "nodes radios", "gateways mapreports"]
 
 
 @dataclasses.dataclass

@@ -65,6 +65,7 @@ struct LogWriter {
             board.publish(state.head)
             for work in works { work.ended(nil) }
         } catch {
+            let error = cause(of: error)
             sizes.failed(error)
             state = before
             lane.outcomes.removeSubrange(group.requests.lowerBound...)
@@ -182,6 +183,16 @@ struct LogWriter {
         store.environment.closeWrites()
         let file = isLocked ? "the file of the log" : "LOCK"
         throw StorageError(.replaced, call: "\(file) is another file or is gone", path: path)
+    }
+
+    /// Whatever fails in a ledger that is not the one at the path, fails because of that.
+    private func cause(of failure: StorageError) -> StorageError {
+        do throws(StorageError) {
+            try requirePlace()
+            return failure
+        } catch {
+            return error
+        }
     }
 
     private func commit(_ write: consuming WriteTransaction) throws(StorageError) {

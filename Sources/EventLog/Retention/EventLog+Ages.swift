@@ -31,7 +31,9 @@ extension EventLog {
         let open = max(full * LogStore.tileSize, reader.cut) + 1
         if open <= reader.head.rawValue { try see(open...reader.head.rawValue, jumps, reader, &walk) }
         walk.see(now.microseconds)
-        let time = walk.time.time ?? now.microseconds
+        var time = walk.time.time ?? now.microseconds
+        // A clock that is behind may be right: nothing is older than it shows.
+        if walk.time.isElsewhere { time = min(time, walk.time.inForce(now.microseconds)) }
         let (age, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
         let oldest = overflows ? Int64.min : LogTime.difference(time, age)
         return LogAges(lastOld: walk.lastTile(before: oldest), time: Timestamp(microseconds: time))
@@ -91,10 +93,19 @@ private struct AgeWalk {
         case .goesOn: waiting.removeAll(keepingCapacity: true)
         case .waits: break
         case .moved:
+            if let now = time.time { clamp(to: now) }
             for (last, arrival) in waiting {
                 ends.append((last, max(ends.last?.time ?? .min, min(time.inForce(arrival), time.time ?? arrival))))
             }
             waiting.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// What the clock showed while it was ahead was not later than now.
+    private mutating func clamp(to now: Int64) {
+        for index in ends.indices.reversed() {
+            guard ends[index].time > now else { return }
+            ends[index].time = now
         }
     }
 

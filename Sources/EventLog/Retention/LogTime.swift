@@ -9,6 +9,7 @@ struct LogTime {
     /// How much earlier an arrival may be than previous ones.
     private static let slack: Int64 = 3_600_000_000
     private static let mostOffsets = 16
+    private static let mostLeaps = 64
 
     /// The latest arrival, by the accepted clock; nil before the first.
     private(set) var time: Int64?
@@ -18,6 +19,8 @@ struct LogTime {
     private var offsets: [Int64] = [0]
     /// The other time that the clock shows, unless that was a short-lived error, and how often the log went on there after a while.
     private var elsewhere: (first: Int64, last: Int64, counted: Int64, visits: Int)?
+    /// The times from which it has moved ahead: a clock that shows again what followed one of them was ahead since then.
+    private var leaps: [Int64] = []
     /// Two single arrivals of a clock that jumps about do not prove a time: it takes this many, each an eighth of `proof` after the one before.
     private static let leastVisits = 4
 
@@ -73,14 +76,21 @@ struct LogTime {
         return .moved
     }
 
-    /// If forward, time has passed in between; if backward, it is unknown how much.
+    /// If forward, time has passed in between. If backward, it is unknown how much, unless the clock was ahead before: then it goes on from there.
     private mutating func move(to arrival: Int64, since first: Int64, after time: Int64) {
         elsewhere = nil
-        if Self.difference(first, offset) <= time {
+        let place = Self.difference(first, offset)
+        if place > time {
+            leaps.append(time)
+            if leaps.count > Self.mostLeaps { leaps.removeFirst() }
+        } else if let leap = leaps.lastIndex(where: { place >= Self.sum($0, -Self.slack) }) {
+            self.time = leaps[leap]
+            leaps.removeSubrange(leap...)
+        } else {
             offset = Self.difference(first, time)
             jump(by: 0)
         }
-        self.time = max(time, Self.difference(arrival, offset))
+        self.time = max(self.time ?? time, Self.difference(arrival, offset))
     }
 
     /// Whether the last arrival has a time that is not accepted yet.

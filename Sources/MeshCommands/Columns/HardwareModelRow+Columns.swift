@@ -9,7 +9,7 @@ extension HardwareModelRow {
         let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []
         guard let value = values.first(where: { $0.name == text.uppercased() }), let number = UInt32(exactly: value.number) else {
             throw CommandError(
-                .usage, "no hardware model is called \(text); `meshledger nodes hardware` lists those that were heard of")
+                .usage, "no hardware model is called \(text); `meshledger nodes models` lists those that were heard of")
         }
         return number
     }

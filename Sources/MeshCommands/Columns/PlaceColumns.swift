@@ -10,6 +10,13 @@ extension PositionRow: ShownRow {
             ShownColumn("precision_bits", heading: "bits"), "gateway",
         ]
     }
+
+    /// The name of the node.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PositionRow>] {
+        guard isWanted("name") else { return [] }
+        let names = try NodeNames(ledger)
+        return [Column("name", canCut: true) { .optional(names[$0.node]) }]
+    }
 }
 
 extension WaypointRow: ShownRow {

@@ -13,7 +13,7 @@ extension TelemetryRow: ShownRow {
     }
 
     /// A column for each metric that is asked for, of any kind.
-    static func metrics(_ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
         let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
         return names.filter(isWanted).map { name in
             Column<TelemetryRow>(name, isDetail: true) { row in

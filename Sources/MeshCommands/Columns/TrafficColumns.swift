@@ -10,6 +10,19 @@ extension MessageRow: ShownRow {
             ShownColumn("state", canCut: true), ShownColumn("receptions", heading: "heard"),
         ]
     }
+
+    /// The fewest hops after which a gateway heard the packet, which takes a walk over the packets.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<MessageRow>] {
+        guard isWanted("hops") else { return [] }
+        var hops: [UInt64: UInt32] = [:]
+        for port in [Port.text, Port.alert] {
+            try ledger.forEachPacket(EventSelection(port: port)) { packet in
+                hops[packet.firstSequence] = packet.receptions.compactMap(\.hopsAway).min().map { UInt32($0) }
+                return true
+            }
+        }
+        return [Column("hops") { .number(hops[$0.firstSequence]) }]
+    }
 }
 
 extension TraceRouteRow: ShownRow {

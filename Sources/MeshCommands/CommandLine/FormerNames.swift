@@ -1,7 +1,7 @@
 /// Renamed commands and options, which keep working under their former names until the next release.
 enum FormerNames {
     static let current: [String: [String]] = [
-        "compact": ["storage", "compact"], "consumers": ["follow", "consumers"], "hardware": ["nodes", "hardware"],
+        "compact": ["storage", "compact"], "consumers": ["follow", "consumers"], "hardware": ["nodes", "models"],
         "limit": ["storage", "limit"], "mapreports": ["gateways", "mapreports"], "neighbors": ["links", "neighbors"],
         "nodehistory": ["nodes", "history"], "quarantine": ["view", "quarantine"], "radios": ["nodes", "radios"],
         "rebuild": ["view", "rebuild"], "retain": ["storage", "retain"], "schema": ["view", "schema"],

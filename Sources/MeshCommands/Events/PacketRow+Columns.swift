@@ -34,6 +34,12 @@ extension PacketRow {
     /// Whether nothing tells when it was heard.
     var isTimeOfImport: Bool { firstHeard?.heardSource == .imported }
 
+    /// How it was received where its signal was best, and what it contains.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PacketRow>] {
+        let content = isWanted("content") ? [try LivePacket.storedContentColumn(ledger).of { LivePacket(packet: $0) }] : []
+        return signalColumns.filter { isWanted($0.name) } + content
+    }
+
     fileprivate var bestReception: PacketReception? {
         func isMeasured(_ reception: PacketReception) -> Bool { reception.snr != 0 || reception.rssi != nil }
         return receptions.filter(isMeasured).max { $0.snr < $1.snr } ?? receptions.first

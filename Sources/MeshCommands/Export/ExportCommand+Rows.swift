@@ -45,7 +45,7 @@ extension ExportCommand {
             try one.export(subject, ledger, node, query)
             count += 1
         }
-        for subject in ExportSubject.each where subject != .events || node == nil {
+        for subject in ExportSubject.each where node == nil || subject.hasNodes {
             if subject == .telemetry { try TelemetryKind.allCases.forEach { try write(subject, $0) } } else { try write(subject) }
         }
         try OutputFiles.keepAll()

@@ -6,41 +6,6 @@ import MeshTables
 import Meshtastic
 import ProtobufWire
 
-/// What can be exported.
-enum ExportSubject: String, NamedChoice {
-    case all, events, nodes, positions, telemetry, messages, waypoints, traceroutes, links, gateways, mapreports, sensors,
-        nodehistory,
-        hardware, radios, packets, receptions, channels, quarantine, archived, references
-    case gatewayNodes = "gateway_nodes"
-    case unknownTelemetry = "unknown_telemetry"
-    case packetEvents = "packet_events"
-
-    /// What `all` writes: everything but itself.
-    static let each = allCases.filter { $0 != .all }
-
-    static let list = allCases.map(\.rawValue).joined(separator: ", ")
-
-    /// Whether its rows have places, which `--precision` makes less exact.
-    var hasPlaces: Bool { isForMaps || self == .mapreports }
-    /// Whether GeoJSON has a form for it.
-    var isForMaps: Bool { [.positions, .waypoints, .traceroutes].contains(self) }
-}
-
-extension NameCompletion {
-    /// What can be exported, also views of the program's own.
-    static let exported = CompletionKind.custom { words, _, _ in
-        (ExportSubject.allCases.map(\.rawValue) + (await names(words) { $0.rowNames })).withoutRepeats
-    }
-}
-
-/// Formats for other programs.
-enum ExportFormat: String, NamedChoice {
-    case csv, jsonl, json, arrow, parquet, geojson, gpx, kml, ledger
-
-    /// A file for a person's or program's rows, unlike a map or a recording.
-    var isOfRows: Bool { OutputFormat(rawValue: rawValue) != nil || TableFormat(rawValue: rawValue) != nil }
-}
-
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs.",
@@ -80,7 +45,9 @@ struct ExportCommand: AsyncParsableCommand {
     var format =
         ExportFormat.jsonl
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Option(help: "Only this channel, for nodes, messages, waypoints and trace routes.", completion: NameCompletion.channels)
+    @Option(
+        help: "Only this channel, for nodes, messages, waypoints, trace routes, packets and receptions.",
+        completion: NameCompletion.channels)
     var channel: String?
     @Option(help: "Only this kind of metrics, for telemetry.") var kind: TelemetryKind?
     @OptionGroup var packets: PacketChoice
@@ -92,7 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("Whose time --since and --until are, for events and packets: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
-    @Flag(help: "Archived ones, too, for nodes and messages.") var archived = false
+    @Flag(help: "Archived ones, too.") var archived = false
     @Option(
         help: ArgumentHelp(
             "The finest precision of places: bits such as 14, or a distance such as 500m or 1km.", valueName: "bits"))
@@ -139,12 +106,7 @@ struct ExportCommand: AsyncParsableCommand {
         if format == .geojson, !subject.isForMaps {
             throw ValidationError("geojson is a format for positions, waypoints and trace routes")
         }
-        if subject == .events, node != nil {
-            throw ValidationError("raw events are not chosen by node; `events --node` and --where 'from=…' are")
-        }
-        if packets.isGiven, ![.packets, .receptions].contains(subject) {
-            throw ValidationError("--port, --gateway, --mentions and --packet are for packets and receptions")
-        }
+        try refuseOthers(of: subject)
         if [.quarantine, .archived, .references].contains(subject), times.since != nil || times.until != nil {
             throw ValidationError("the rows of \(subject.rawValue) have no time: --since and --until are for others")
         }
@@ -156,6 +118,35 @@ struct ExportCommand: AsyncParsableCommand {
             throw ValidationError(
                 "raw events are whole in jsonl, so that they can be imported again; --format csv takes --columns")
         }
+    }
+
+    /// Refuses options that would leave the rows of the subject as they are: whoever asks for a part must not get all.
+    private func refuseOthers(of subject: ExportSubject) throws {
+        let isOfEvents = subject == .events
+        if node != nil, !subject.hasNodes {
+            throw ValidationError(
+                isOfEvents
+                    ? "raw events are not chosen by node; `events --node` and --where 'from=…' are"
+                    : "the rows of \(subject.rawValue) are not chosen by node")
+        }
+        if channel != nil, !subject.hasChannels {
+            throw ValidationError(
+                isOfEvents
+                    ? "raw events are not chosen by --channel, but by --where 'channel=…'"
+                    : "--channel is for \(Self.list(\.hasChannels)), not for \(subject.rawValue)")
+        }
+        if kind != nil, subject != .telemetry { throw ValidationError("--kind is for telemetry, not for \(subject.rawValue)") }
+        if archived, !subject.canBeArchived { throw ValidationError("the rows of \(subject.rawValue) cannot be archived") }
+        if by == .arrival, !subject.hasArrivals {
+            throw ValidationError("--by is for \(Self.list(\.hasArrivals)), not for \(subject.rawValue)")
+        }
+        if packets.isGiven, ![.packets, .receptions].contains(subject) {
+            throw ValidationError("--port, --gateway, --mentions and --packet are for packets and receptions")
+        }
+    }
+
+    private static func list(_ has: (ExportSubject) -> Bool) -> String {
+        ExportSubject.allCases.filter(has).map(\.rawValue).joined(separator: ", ")
     }
 
     private func requirePlaces() throws {

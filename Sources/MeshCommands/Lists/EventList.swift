@@ -50,6 +50,7 @@ struct EventList: LiveList {
 
     func write(_ request: ListRequest) throws {
         let request = request.withUsualLimit
+        guard try request.ledger.hasIndexOfPackets() else { return try writeWithoutIndex(request) }
         var hasLeftOut = false
         try request.writeWhileWanted(
             columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) },
@@ -57,6 +58,14 @@ struct EventList: LiveList {
         ) { query, body in
             try find(
                 query, in: request.ledger, withContent: request.options.mentions("content"), leftOut: { hasLeftOut = true }, body)
+        }
+    }
+
+    private func writeWithoutIndex(_ request: ListRequest) throws {
+        StandardOutput.error("meshledger: \(request.ledger.path): the index is not there now; events are listed by their arrival")
+        let withContent = request.options.mentions("content")
+        try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: "arrival") { query, body in
+            try findWithoutIndex(query, in: request.ledger, withContent: withContent, body)
         }
     }
 
@@ -109,6 +118,34 @@ struct EventList: LiveList {
             guard !needsTime || !row.isTimeOfImport else {
                 leftOut()
                 return true
+            }
+            if skips > 0 {
+                skips -= 1
+                return true
+            }
+            left -= 1
+            return body(row) && left > 0
+        }
+    }
+
+    /// Reads the log itself, in its order, while the index is being built.
+    private func findWithoutIndex(
+        _ query: RowQuery, in ledger: Ledger, withContent: Bool, _ body: (EventRow) -> Bool
+    ) throws {
+        let isHeard = by == .heard && query.hasTimes
+        let order = EventOrder(
+            by: .arrival, since: isHeard ? nil : query.since, until: isHeard ? nil : query.until, newestFirst: query.newestFirst)
+        let selection = try selection.selection(in: ledger)
+        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
+        var (skips, left) = (query.offset, query.limit)
+        guard left > 0 else { return }
+        try EventReading(ledger, with: withContent ? [.named, .content] : .named).visit(order) { row in
+            guard isChosen(row, number), selection?.selects(row.packet, channel: row.channel, named: row.named) ?? true else {
+                return true
+            }
+            if isHeard {
+                let isWanted = query.since.map { $0 <= row.heard } ?? true && query.until.map { row.heard < $0 } ?? true
+                guard isWanted, !row.isTimeOfImport else { return true }
             }
             if skips > 0 {
                 skips -= 1

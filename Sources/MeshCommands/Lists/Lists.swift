@@ -33,9 +33,8 @@ struct PositionList: RowList {
 
     /// With the name of each node; of the newest positions, also since when the node is there.
     func columns(_ request: ListRequest) throws -> [Column<PositionRow>] {
-        let names = try NodeNames(request.ledger)
         var columns = try request.ledger.columns(PositionRow.self)
-        columns.insert(Column("name", canCut: true) { .optional(names[$0.node]) }, at: 1)
+        columns.insert(contentsOf: try PositionRow.further(in: request.ledger) { $0 == "name" }, at: 1)
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
         let since = { (row: PositionRow) in row.since == 0 ? row.time : row.since }
@@ -328,13 +327,13 @@ struct NodeHistoryList: RowList {
 
 struct HardwareList: RowList {
     static let about = ListDescription(
-        name: "hardware", abstract: "The reported hardware models, and their nodes.",
+        name: "models", abstract: "The reported hardware models, and their nodes.",
         discussion: """
             Several build targets may share a model; the list has those that radios reported to their clients.
 
-              meshledger nodes hardware
-              meshledger nodes hardware --model HELTEC_V3 --format json
-            """)
+              meshledger nodes models
+              meshledger nodes models --model HELTEC_V3 --format json
+            """, aliases: ["hardware"])
 
     @Option(help: "Only this model: its name or number.") var model: String?
 

@@ -37,24 +37,9 @@ struct MessageList: RowList {
 
     var askedNodes: [NodeArgument?] { [node] }
 
-    /// Includes whether a message arrived and, only if it is named, the number of hops, which takes a walk over the packets.
     func columns(_ request: ListRequest) throws -> [Column<MessageRow>] {
-        let columns = try request.ledger.columns(MessageRow.self)
-        guard request.options.mentions("hops") else { return columns }
-        let hops = try Self.hops(in: request.ledger)
-        return columns + [Column("hops") { .number(hops[$0.firstSequence]) }]
-    }
-
-    /// The fewest hops after which a gateway heard each packet with a text, by its first event.
-    private static func hops(in ledger: Ledger) throws -> [UInt64: UInt32] {
-        var hops: [UInt64: UInt32] = [:]
-        for port in [Port.text, Port.alert] {
-            try ledger.forEachPacket(EventSelection(port: port)) { packet in
-                hops[packet.firstSequence] = packet.receptions.compactMap(\.hopsAway).min().map { UInt32($0) }
-                return true
-            }
-        }
-        return hops
+        try request.ledger.columns(MessageRow.self)
+            + MessageRow.further(in: request.ledger) { request.options.mentions($0) }
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MessageRow) -> Void) throws {

@@ -48,6 +48,8 @@ struct ListDescription {
     var name: String
     var abstract: String
     var discussion = ""
+    /// Former names.
+    var aliases: [String] = []
     /// For lists whose noun has other subcommands, too.
     var noun: Noun?
 
@@ -64,7 +66,8 @@ struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
         let about = List.about
         let isNoun = about.noun != nil
         return CommandConfiguration(
-            commandName: isNoun ? "list" : about.name, abstract: about.abstract, discussion: isNoun ? "" : about.discussion)
+            commandName: isNoun ? "list" : about.name, abstract: about.abstract, discussion: isNoun ? "" : about.discussion,
+            aliases: about.aliases)
     }
 
     @OptionGroup var options: ListOptions

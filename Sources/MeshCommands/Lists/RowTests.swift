@@ -7,8 +7,16 @@ import ViewQuery
 ///
 /// Of some columns only a row's value shows whether they have numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes.
 final class RowTests<Row> {
+    private struct Test {
+        let column: Column<Row>
+        let condition: RowCondition
+        let value: String
+        /// Of a condition with `~`.
+        let pattern: TextPattern?
+    }
+
     let columns: [String]
-    private var tests: [(column: Column<Row>, condition: RowCondition, value: String)] = []
+    private let tests: [Test]
     private(set) var fault: CommandError?
 
     /// - Parameter type: the rows' own type, where they come as any rows.
@@ -21,12 +29,14 @@ final class RowTests<Row> {
             }
             let value = try Self.value(condition, column, of: type, ledger)
             if condition.comparison != nil, !value.isEmpty { try Self.check(value, condition, column) }
-            return (column, condition, value)
+            return Test(
+                column: column, condition: condition, value: value,
+                pattern: condition.comparison == nil ? TextPattern(value) : nil)
         }
         self.columns = tests.map(\.column.name)
     }
 
-    private init(_ tests: [(column: Column<Row>, condition: RowCondition, value: String)]) {
+    private init(_ tests: [Test]) {
         self.tests = tests
         columns = tests.map(\.column.name)
     }
@@ -34,7 +44,12 @@ final class RowTests<Row> {
     /// The same tests of another ledger's rows.
     /// - Parameter columns: as that ledger has them.
     func with(_ columns: [Column<Row>]) -> RowTests {
-        RowTests(tests.map { test in (columns.first { $0.name == test.column.name } ?? test.column, test.condition, test.value) })
+        RowTests(
+            tests.map { test in
+                Test(
+                    column: columns.first { $0.name == test.column.name } ?? test.column, condition: test.condition,
+                    value: test.value, pattern: test.pattern)
+            })
     }
 
     /// The value as the column prints it.
@@ -65,12 +80,14 @@ final class RowTests<Row> {
     private static func hasLabels(_ type: Any.Type) -> Bool { type is any ShownRow.Type || !(type is any QueryRow.Type) }
 
     func hold(_ row: Row) -> Bool {
-        fault == nil && tests.allSatisfy { holds($0.column, $0.condition, $0.value, row) }
+        fault == nil && tests.allSatisfy { holds($0, row) }
     }
 
-    private func holds(_ column: Column<Row>, _ condition: RowCondition, _ value: String, _ row: Row) -> Bool {
+    private func holds(_ test: Test, _ row: Row) -> Bool {
+        let (column, condition, value) = (test.column, test.condition, test.value)
         let cell = column.value(row)
-        guard condition.comparison != nil, !value.isEmpty else { return condition.holds(cell, value) }
+        if let pattern = test.pattern { return pattern.matches(cell.plain) }
+        guard !value.isEmpty else { return condition.holds(cell, value) }
         switch cell {
         case .unsigned where value.hasPrefix("!"):
             return condition.holds(cell, NodeID.parse(value).map { String($0) } ?? value)

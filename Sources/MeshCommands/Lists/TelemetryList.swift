@@ -39,7 +39,7 @@ struct TelemetryList: RowList {
         guard let kind else {
             let options = request.options
             return try request.ledger.telemetryColumns(of: nil)
-                + TelemetryRow.metrics { _ in true }.map { column in
+                + TelemetryRow.further(in: request.ledger) { _ in true }.map { column in
                     var column = column
                     column.isOnRequest = !options.mentions(column.name)
                     return column

@@ -7,6 +7,6 @@ struct ConditionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
             valueName: "column=value"),
-        completion: NameCompletion.conditions)
+        completion: NameCompletion.conditions, transform: RowCondition.parsed)
     var conditions: [RowCondition] = []
 }

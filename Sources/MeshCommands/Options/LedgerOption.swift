@@ -138,8 +138,18 @@ struct LedgerOption: ParsableArguments {
     }
 
     /// Runs a command's work on a ledger opened for reading, and closes it.
+    ///
+    /// A view that is being rebuilt, as an erasure does, is waited for a while: the work begins again if it has not printed anything.
     func reading(_ body: (Ledger) async throws -> Void) async throws {
-        try await using(openForReading(), body)
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            do {
+                return try await using(openForReading(), body)
+            } catch let error as LedgerError where error.code == .beingBuilt {
+                guard ContinuousClock.now < end, !StandardOutput.hasWrittenAny else { throw error }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
     }
 
     /// The same for work that may take long, with a notice on a terminal.

@@ -34,7 +34,9 @@ enum NameCompletion {
     }
     /// Then the names that the values of a column have.
     static let conditions = columns { prefix, columns in
-        guard let condition = RowCondition(argument: prefix) else { return names(columns, prefix[...]).map { $0 + "=" } }
+        guard let condition = try? RowCondition.parsed(prefix) else {  // not whole yet
+            return names(columns, prefix[...]).map { $0 + "=" }
+        }
         let wanted = GenericCell.plain(condition.column)
         let column = columns.first { [$0.name, $0.title].map(GenericCell.plain).contains(wanted) }
         return (column?.values ?? []).map { condition.column + condition.sign + $0 }

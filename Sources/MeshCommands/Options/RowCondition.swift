@@ -7,28 +7,30 @@ import Meshtastic
 import ViewQuery
 
 /// A condition on rows on the command line: `node=!19025c00`, `time>=yesterday`, `longName~harbour`.
-struct RowCondition: ExpressibleByArgument {
+struct RowCondition {
     let column: String
     /// Nil for `~`.
     let comparison: ColumnComparison?
     let text: String
 
-    init?(argument: String) {
-        guard let start = argument.firstIndex(where: { "=!<>~".contains($0) }), start > argument.startIndex else { return nil }
-        column = argument[..<start].trimmingCharacters(in: .whitespaces)
-        let rest = argument[start...]
-        if rest.first == "~" {
-            comparison = nil
-            text = rest.dropFirst().trimmingCharacters(in: .whitespaces)
-        } else {
-            let known = ColumnComparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
-            guard let found = known.first(where: { rest.hasPrefix($0.rawValue) }) else { return nil }
-            comparison = found
-            text = rest.dropFirst(found.rawValue.count).trimmingCharacters(in: .whitespaces)
+    /// - Throws: an error that says which forms are accepted.
+    static func parsed(_ argument: String) throws -> RowCondition {
+        func refusal(_ reason: String) -> ValidationError {
+            ValidationError(
+                "\(reason) in the condition '\(argument)': write a column, one of =, !=, <, <=, >, >=, ~, and a value")
         }
+        guard let start = argument.firstIndex(where: { "=!<>~".contains($0) }) else { throw refusal("there is no comparison") }
+        let column = argument[..<start].trimmingCharacters(in: .whitespaces)
+        guard !column.isEmpty else { throw refusal("there is no column") }
+        let rest = argument[start...]
+        if ["=>", "=<"].contains(where: rest.hasPrefix) { throw refusal("\(rest.prefix(2)) is no comparison") }
+        let signs = ["==", "~"] + ColumnComparison.allCases.map(\.rawValue).sorted { $0.count > $1.count }
+        guard let sign = signs.first(where: rest.hasPrefix) else { throw refusal("\(rest.prefix(2)) is no comparison") }
+        let text = rest.dropFirst(sign.count).trimmingCharacters(in: .whitespaces)
+        return RowCondition(column, sign == "~" ? nil : sign == "==" ? .equal : ColumnComparison(rawValue: sign), text)
     }
 
-    init(_ column: String, _ comparison: ColumnComparison, _ text: String) {
+    init(_ column: String, _ comparison: ColumnComparison?, _ text: String) {
         (self.column, self.comparison, self.text) = (column, comparison, text)
     }
 
@@ -81,7 +83,7 @@ struct RowCondition: ExpressibleByArgument {
 
     /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.
     func holds(_ cell: CellValue, _ value: String) -> Bool {
-        guard let comparison else { return TextPattern(value).matches(cell.plain) }
+        guard let comparison else { return false }  // a pattern, which is made once for all rows
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
         switch cell {
         case .instant(let left): if let right = ISOTime.parse(value) { return comparison.holds(left, right) }

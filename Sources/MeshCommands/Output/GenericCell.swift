@@ -44,15 +44,14 @@ enum GenericCell {
         return try (row as? any ShownRow.Type).flatMap { try shown($0) }
     }
 
-    /// Columns of lists that the rows do not have themselves: the metrics of telemetry that are named, and what nodes reported last.
+    /// Columns of lists that the rows do not have themselves, as far as they are named.
     static func furtherColumns<Row>(_ row: Row.Type, in ledger: Ledger, named names: [String]) throws -> [Column<Row>] {
         let wanted = Set(names.map(plain))
         guard !wanted.isEmpty else { return [] }
-        func found() throws -> Any? {
-            if row is TelemetryRow.Type { return TelemetryRow.metrics { wanted.contains(plain($0)) } }
-            return row is NodeRow.Type ? try ReportedNode.lookups(in: ledger) : nil
+        func found<Shown: ShownRow>(_ row: Shown.Type) throws -> [Column<Row>]? {
+            try Shown.further(in: ledger) { wanted.contains(plain($0)) } as? [Column<Row>]
         }
-        return (try found() as? [Column<Row>] ?? []).map(\.onRequest)
+        return (try (row as? any ShownRow.Type).flatMap { try found($0) } ?? []).map(\.onRequest)
     }
 
     /// Those of lists and exports, then all other properties.

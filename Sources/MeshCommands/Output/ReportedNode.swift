@@ -122,16 +122,19 @@ extension ReportedNode {
     private static func place(_ degrees: Double?) -> String { CellValue.optional(degrees).rounded(5) }
 }
 
+extension NodeRow {
+    /// What the node reported last: it is looked up for one after the other.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<NodeRow>] {
+        let own = Set(try ledger.columns(NodeRow.self).map(\.name))
+        let last = LastReport(ledger)
+        return try ReportedNode.columns(in: ledger).filter { !own.contains($0.name) && isWanted($0.name) }
+            .map { column in column.of { last.report(of: $0) } }
+    }
+}
+
 extension ReportedNode {
     /// Without reports.
     fileprivate init(_ node: NodeRow) { (self.node, metrics) = (node, [:]) }
-
-    /// What nodes reported last, for rows that are only nodes: it is looked up for one after the other.
-    static func lookups(in ledger: Ledger) throws -> [Column<NodeRow>] {
-        let own = Set(try ledger.columns(NodeRow.self).map(\.name))
-        let last = LastReport(ledger)
-        return try columns(in: ledger).filter { !own.contains($0.name) }.map { column in column.of { last.report(of: $0) } }
-    }
 }
 
 /// The report of the node that was asked for last: columns ask for one after the other.

@@ -5,6 +5,13 @@ import MeshTables
 protocol ShownRow: TableRow {
     /// The columns that a table has. All others are for CSV and JSON, which have room for everything.
     static func shown(in ledger: Ledger) throws -> [ShownColumn<Self>]
+    /// Columns of its list that other rows give: names, what a node reported last. They take a look into these, and are made only if they are wanted.
+    /// - Parameter isWanted: asked with the names of columns.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<Self>]
+}
+
+extension ShownRow {
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<Self>] { [] }
 }
 
 /// How a table shows a column.

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import MeshTables
+import Synchronization
 
 /// The output of a command. Standard output buffers writes and passes them on in large pieces.
 final class StandardOutput: ByteOutput {
@@ -14,6 +15,9 @@ final class StandardOutput: ByteOutput {
     private var pager: Pager?
     /// Whether anything was passed on.
     private(set) var hasWritten = false
+    /// Whether any output of the process was passed on.
+    private static let hasAny = Atomic(false)
+    static var hasWrittenAny: Bool { hasAny.load(ordering: .relaxed) }
     /// A line of progress on the terminal, which goes before something else is written to it.
     var bar: ProgressBar?
     /// How many lines the terminal still has room for.
@@ -114,6 +118,7 @@ final class StandardOutput: ByteOutput {
         if bytes.count > 0 {
             if isTerminal { endLines() }
             hasWritten = true
+            Self.hasAny.store(true, ordering: .relaxed)
         }
         while written < bytes.count {
             let count = unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)

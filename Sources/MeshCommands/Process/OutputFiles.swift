@@ -36,6 +36,7 @@ enum OutputFiles {
     /// - Returns: also whether the caller closes the descriptor.
     static func open(_ path: String, mode: mode_t = 0o666) throws -> (descriptor: Int32, isOwned: Bool) {
         let path = isLink(path) ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
+        try refuseLedgers(path)
         guard canReplace(path) else { return (try openInPlace(path), true) }
         var earlier = stat()
         let isThere = unsafe lstat(path, &earlier) == 0
@@ -45,7 +46,7 @@ enum OutputFiles {
             guard file >= 0 else { throw failure(errno, path) }
             close(file)
         }
-        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(Substring(path.utf8[...$0])) } ?? "./"
+        let folder = folder(of: path)
         let hidden = "\(folder).meshledger-\(String(UInt64.random(in: 0 ... .max), radix: 16)).new"
         return try state.withLock { state in
             guard !state.isEnding else { throw CancellationError() }
@@ -63,6 +64,24 @@ enum OutputFiles {
             if state.tidied.insert(folder).inserted { tidy(folder) }
             state.files.append(Unfinished(path: path, folder: folder, hidden: hidden, descriptor: file))
             return (file, false)
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(Substring(path.utf8[...$0])) } ?? "./"
+    }
+
+    /// Refuses files within a ledger, which may be its own.
+    private static func refuseLedgers(_ path: String) throws {
+        var folder = folder(of: path)
+        for _ in 0..<64 {
+            var (facts, above) = (stat(), stat())
+            guard unsafe stat(folder, &facts) == 0, unsafe stat(folder + "..", &above) == 0 else { return }
+            if unsafe access(folder + "log/current", F_OK) == 0 {
+                throw CommandError(.usage, "\(path) is in the folder of a ledger, whose files are its own: write it elsewhere")
+            }
+            if facts.st_ino == above.st_ino, facts.st_dev == above.st_dev { return }
+            folder += "../"
         }
     }
 
@@ -87,6 +106,7 @@ enum OutputFiles {
 
     /// Opens what is there, and empties it if it is a file.
     static func openInPlace(_ path: String) throws -> Int32 {
+        try refuseLedgers(path)
         let file = unsafe Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw failure(errno, path) }
         return file

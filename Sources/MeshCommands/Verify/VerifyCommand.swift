@@ -140,9 +140,11 @@ extension VerifyCommand {
         do {
             let (result, baselines) = try await checkLog()
             GuardedChild.tell(VerifyNews.views.line)
-            let problems = try await baselines + problemsOfSettings() + problemsOfViews()
+            let (problemsOfViews, unreadable) = try await problemsOfViews()
+            let problems = baselines + problemsOfSettings() + problemsOfViews
             for problem in problems { StandardOutput.error(problem) }
             if !result.isIntact || !problems.isEmpty { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
+            if let unreadable { throw unreadable }
         } catch {
             if let error = error as? LedgerError, error.isOfView(in: ledger.path) {
                 throw CommandError(.verificationFailed, Self.viewsDamaged(ledger.path, "\(error.path) cannot be used"))
@@ -170,7 +172,8 @@ extension VerifyCommand {
     }
 
     /// Views that are not built have no events to check.
-    private func problemsOfViews() async throws -> [String] {
+    /// - Returns: also why the keys could not be read, if that says nothing of their content.
+    private func problemsOfViews() async throws -> (problems: [String], unreadable: LedgerError?) {
         do throws(LedgerError) {
             var options = CustomViews.options(access: .readOnly)
             options.toleratesBrokenKeys = true
@@ -182,12 +185,13 @@ extension VerifyCommand {
                     "the views were built before the last erasure and contain what was erased; `meshledger view rebuild` builds them again"
                 )
             }
-            if let problem = ledger.keysProblem { problems.append("\(problem); the rest was checked without keys") }
+            let keys = ledger.keysProblem
+            if let keys, keys.code == .corrupt { problems.append("\(keys); the rest was checked without keys") }
             try await ledger.close()
-            return problems
+            return (problems, keys?.code == .corrupt ? nil : keys)
         } catch {
             guard error.code == .notBuilt || error.code == .beingBuilt else { throw error }
-            return []
+            return ([], nil)
         }
     }
 

@@ -115,7 +115,8 @@ struct RowReferCommand: AsyncParsableCommand {
     @OptionGroup var rows: DecidedRows
     @Option(help: "The relation's name.") var relation: String
     @Option(help: ArgumentHelp("The view of the rows that are referred to.", valueName: "view")) var to: String
-    @Option(help: ArgumentHelp("Which of its rows, as --where.", valueName: "column=value")) var toWhere: [RowCondition] = []
+    @Option(help: ArgumentHelp("Which of its rows, as --where.", valueName: "column=value"), transform: RowCondition.parsed)
+    var toWhere: [RowCondition] = []
     @Flag(help: "Add to the existing references.") var add = false
     @Flag(help: "Remove the references.") var detach = false
 

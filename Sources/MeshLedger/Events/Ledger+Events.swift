@@ -114,6 +114,16 @@ extension Ledger {
 
     // MARK: Searching
 
+    /// Whether the index of packets can be read now: it is not there while an erasure or a rebuild makes it again.
+    package func hasIndexOfPackets() throws(LedgerError) -> Bool {
+        do {
+            return try packetIndex().last > 0
+        } catch {
+            guard [.notBuilt, .beingBuilt, .missing].contains(error.code) else { throw error }
+            return false
+        }
+    }
+
     /// The store of the index, and the last event to search.
     func packetIndex() throws(LedgerError) -> (store: ViewStore, last: UInt64) {
         guard let past else { return (try store(of: "packets"), .max) }

@@ -21,7 +21,8 @@ extension Ledger {
         }
     }
 
-    /// The rows of a table that match a query's times and filters, in the order of their times, and those of one time in the order of their keys.
+    /// The rows of a table that match a query's times and filters, in the order of their times, and those of one time in the order of their
+    /// keys. A row of which only the time of its import is known counts as the oldest.
     func rows<Row: ViewRow>(
         in table: String, of view: String, _ query: RowQuery, where isWanted: (Row) -> Bool
     ) throws(LedgerError) -> [Row] {
@@ -51,7 +52,10 @@ extension Ledger {
     }
 
     private static func page<Row: ViewRow>(of rows: [Row], _ query: RowQuery) -> [Row] {
-        let sorted = rows.sorted { query.newestFirst ? $0.time > $1.time : $0.time < $1.time }
-        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        let timed = rows.map { (known: $0.knownTime, time: $0.time, row: $0) }
+        let sorted = timed.sorted {
+            query.newestFirst ? ($0.known, $0.time) > ($1.known, $1.time) : ($0.known, $0.time) < ($1.known, $1.time)
+        }
+        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)).map(\.row))
     }
 }

@@ -12,4 +12,7 @@ public protocol ViewRow: QueryRow {
 
 extension ViewRow {
     public var kind: String { Self.kind }
+
+    /// The time, or 0 where only that of an import is known.
+    package var knownTime: UInt32 { (self as? any KeyedRow)?.age ?? time }
 }
