@@ -185,10 +185,11 @@ extension VerifyCommand {
                     "the views were built before the last erasure and contain what was erased; `meshledger view rebuild` builds them again"
                 )
             }
-            let keys = ledger.keysProblem
-            if let keys, keys.code == .corrupt { problems.append("\(keys); the rest was checked without keys") }
             try await ledger.close()
-            return (problems, keys?.code == .corrupt ? nil : keys)
+            guard let keys = ledger.keysProblem else { return (problems, nil) }
+            let saysNothing = [.permission, .storage].contains(keys.code)
+            if !saysNothing { problems.append("\(keys); the rest was checked without keys") }
+            return (problems, saysNothing ? keys : nil)
         } catch {
             guard error.code == .notBuilt || error.code == .beingBuilt else { throw error }
             return ([], nil)
