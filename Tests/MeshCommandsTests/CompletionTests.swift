@@ -4,11 +4,13 @@ import Testing
 
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
 struct CompletionTests {
-    /// What bash would offer for a line, by the script that the command generates.
-    private func offers(_ line: String, in tool: Tool) throws -> [String] { try offers(line, words: line, in: tool) }
+    /// What bash would put in the place of the last word of a line, by the script that the command generates.
+    private func offers(_ line: String, in tool: Tool) throws -> [String] {
+        try offers(line.split(separator: " ", omittingEmptySubsequences: false).map(String.init), in: tool)
+    }
 
-    /// - Parameter words: the words into which bash has split it.
-    private func offers(_ line: String, words: String, in tool: Tool) throws -> [String] {
+    /// - Parameter words: the words into which bash has split the line, with their quotes.
+    private func offers(_ words: [String], in tool: Tool) throws -> [String] {
         let script = tool.folder.file("completions.bash")
         if !FileManager.default.fileExists(atPath: script.path) {
             try Data(tool.run("--generate-completion-script", "bash").output.utf8).write(to: script)
@@ -16,13 +18,15 @@ struct CompletionTests {
         let steps = """
             PATH=\(Tool.program.deletingLastPathComponent().path):$PATH
             source \(script.path)
-            COMP_LINE='\(line)' COMP_POINT=\(line.utf8.count) COMP_WORDS=(\(words)) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMPREPLY=()
+            COMP_POINT=${#COMP_LINE}
             _meshledger meshledger "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         let run = try FinishedProcess(
-            URL(fileURLWithPath: "/bin/bash"), ["-c", steps], adding: ["MESHLEDGER": tool.ledger], in: tool.folder.url)
-        return run.text.split(separator: "\n").map { $0.replacing("\\", with: "").trimmingCharacters(in: .whitespaces) }
+            URL(fileURLWithPath: "/bin/bash"), ["-c", steps, "bash"] + words, adding: ["MESHLEDGER": tool.ledger],
+            in: tool.folder.url)
+        return run.text.split(separator: "\n").map(String.init)
     }
 
     @Test func `bash completes the names of nodes, channels, ports, views and columns from the ledger`() throws {
@@ -68,13 +72,47 @@ struct CompletionTests {
                 "role=ROUTER", "role=ROUTER_CLIENT", "role=ROUTER_LATE",
             ])
         #expect(try offers("meshledger view rows nodes --where role!=SENS", in: tool) == ["role!=SENSOR"])
-        for (line, split, wanted) in [
-            ("--where role=SENS", "--where role = SENS", "SENSOR"), ("--where role=", "--where role =", "CLIENT"),
-            ("--format=jsonl", "--format = jsonl", "jsonl"), ("--where=hardware=RAK46", "--where = hardware = RAK46", "RAK4631"),
+        for (split, wanted) in [
+            ("--where role = SENS", "SENSOR"), ("--where role =", "CLIENT"), ("--format = jsonl", "jsonl"),
+            ("--where = hardware = RAK46", "RAK4631"), ("--where role = 'SENS", "SENSOR"), ("--where 'role=SENS", "role=SENSOR"),
         ] {
-            let found = try offers("meshledger nodes \(line)", words: "meshledger nodes \(split)", in: tool)
-            #expect(found.first == wanted, "\(line) \(found)")
+            let found = try offers("meshledger nodes \(split)", in: tool)
+            #expect(found.first == wanted, "\(split) \(found)")
         }
+    }
+
+    @Test func `bash completes what is quoted or escaped, and quotes what it adds in the same way`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Port Side", short: "MW"), Line.node(0x22, long: "Joe's \"$1\" (old)", short: "JO"),
+            Line.text("hi", from: 0x11),
+        ])
+        for (typed, wanted) in [
+            ("Port", #"Port\ Side"#), (#"Port\ "#, #"Port\ Side"#), (#"Port\ Si"#, #"Port\ Side"#), ("'Port Si", "Port Side"),
+            ("\"Port Si", "Port Side"), ("Port' S", " Side"), ("'!0000001", "!00000011 !00000022"),
+            (#"\!00000011"#, #"\!00000011"#),
+            ("Joe", #"Joe\'s\ \"\$1\"\ \(old\)"#), (#"Joe\'s"#, #"Joe\'s\ \"\$1\"\ \(old\)"#),
+            ("\"Joe's", #"Joe's \"\$1\" (old)"#), ("'Joe", #"Joe'\''s "$1" (old)"#),
+        ] {
+            let found = try offers(["meshledger", "nodes", "favorite", typed], in: tool)
+            #expect(found.sorted().joined(separator: " ") == wanted, "\(typed)")
+        }
+        #expect(try offers(["meshledger", "packets", "--channel", "'Long"], in: tool) == ["LongFast"])
+        #expect(try offers(["meshledger", "nodes", "--columns", "node,name,al"], in: tool) == ["node,name,alias"])
+        _ = try tool.write(["{}"], to: "my capture.jsonl")
+        for typed in ["my", #"my\ cap"#, "'my cap", "\"my cap"] {
+            #expect(try offers(["meshledger", "import", typed], in: tool) == ["my capture.jsonl"], "\(typed)")
+        }
+        let other = try offers(["meshledger", "nodes", "--ledger", "'no such ledger'", "favorite", "Port"], in: tool)
+        #expect(other.isEmpty, "\(other)")
+    }
+
+    @Test func `zsh gets names without quotes, which it adds itself`() throws {
+        let tool = try Tool(holding: [Line.node(0x11, long: "Port Side", short: "MW")])
+        for typed in ["Port", #"Port\ Si"#, "'Port Si", "\"Port Si"] {
+            let answer = try tool.run("---complete-quoted", "3", "meshledger", "nodes", "favorite", typed)
+            #expect(answer.output == "Port Side\n", "\(typed): \(answer)")
+        }
+        #expect(try tool.run("--generate-completion-script", "zsh").output.contains(" ---complete-quoted "))
     }
 
     @Test(arguments: ["bash", "zsh", "fish"]) func `the script of each shell asks the command for all that it offers`(

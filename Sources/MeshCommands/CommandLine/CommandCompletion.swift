@@ -3,27 +3,49 @@ import Foundation
 /// The completions that a shell offers after the typed words.
 ///
 /// A short script for each shell asks this program: `---complete PLACE WORD…`. The answer has one line for each completion, with its description after a tab;
-/// `:files` and `:folders` leave it to the shell.
+/// `:files` and `:folders`, with what was typed after a tab, leave it to the shell.
 enum CommandCompletion {
+    /// In which form a shell passes words, and takes completions.
+    private enum Form: String {
+        /// Only the typed word has its quotes, as in fish.
+        case plain = "---complete"
+        /// All words have their quotes; the shell quotes completions itself, as zsh does.
+        case quoted = "---complete-quoted"
+        /// The same words, split at `=`, too; completions are quoted here, as bash needs them.
+        case bash = "---complete-bash"
+    }
+
     /// - Returns: nil if the arguments are not a question from a shell.
     static func answer(to arguments: [String]) throws -> String? {
         if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
-        guard arguments.first == "---complete", arguments.count > 2, let place = Int(arguments[1]) else { return nil }
+        guard let form = arguments.first.flatMap(Form.init), arguments.count > 2, let place = Int(arguments[1]) else {
+            return nil
+        }
         let words = Array(arguments.dropFirst(2))
         guard place > 0, words.indices.contains(place) || place == words.count else { return "" }
-        let (before, typed, kept) = joined(words.prefix(place) + [place < words.count ? words[place] : ""])
-        let offers = try offers(before, typed)
-        return offers.map { ($0.hasPrefix(":") ? $0 : String($0.dropFirst(kept))) + "\n" }.joined()
+        var before = Array(words.prefix(place))
+        var typed = TypedWord(place < words.count ? words[place] : "")
+        var kept = 0
+        if form == .bash { (before, typed, kept) = joined(before + [place < words.count ? words[place] : ""]) }
+        if form != .plain { before = before.map { TypedWord($0).value } }
+        let offers = try offers(before, typed.value)
+        guard form == .bash else { return offers.map { $0 + "\n" }.joined() }
+        if typed.openQuote != nil { kept = max(kept, typed.valueBeforeQuote.count) }
+        return offers.map { offer in
+            guard !offer.hasPrefix(":") else { return offer + "\n" }
+            let value = offer.prefix { $0 != "\t" }
+            return typed.typed(value.dropFirst(kept)) + "\n"
+        }.joined()
     }
 
     /// bash passes `role=CLIENT` as three words, and replaces the last one only.
     /// - Returns: the words before the typed one, that one, and how many of its characters stay as they are.
-    private static func joined(_ words: [String]) -> (before: [String], typed: String, kept: Int) {
+    private static func joined(_ words: [String]) -> (before: [String], typed: TypedWord, kept: Int) {
         var (whole, kept, isOpen) = ([String](), 0, false)
         for word in words {
             let isSign = word == "="
             if isSign || isOpen, let last = whole.popLast() {
-                kept = last.count + (isSign ? 1 : 0)
+                kept = TypedWord(last).value.count + (isSign ? 1 : 0)
                 whole.append(last + word)
             } else {
                 kept = 0
@@ -32,7 +54,7 @@ enum CommandCompletion {
             isOpen = isSign
         }
         let typed = whole.popLast() ?? ""
-        return (whole, typed, kept)
+        return (whole, TypedWord(typed), kept)
     }
 
     private static func offers(_ before: [String], _ typed: String) throws -> [String] {
@@ -86,8 +108,8 @@ enum CommandCompletion {
         func fitting(_ offers: [String]) -> [String] { offers.filter { $0.lowercased().hasPrefix(wanted) } }
         switch argument.completionKind?.kind {
         case "list": return fitting(argument.completionKind?.values ?? [])
-        case "file": return [":files"]
-        case "directory": return [":folders"]
+        case "file": return [":files\t" + typed]
+        case "directory": return [":folders\t" + typed]
         case "custom", "customAsync":
             let name = argument.names.flatMap { $0.first { $0.kind == "long" } }?.text ?? "positional@\(place ?? 0)"
             return fitting(asked(path + ["--", name, "\(before.count)", "\(typed.utf8.count)"] + before + [typed]))
@@ -115,16 +137,20 @@ enum CommandCompletion {
         "bash": #"""
         # Completion of meshledger for bash: it asks the program itself.
         _meshledger() {
-            local offer word=${COMP_WORDS[COMP_CWORD]}
+            local offer
             COMPREPLY=()
             while IFS= read -r offer; do
                 case $offer in
-                    :files) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
-                    :folders) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$word") ;;
-                    *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$(printf %q "${offer%%$'\t'*}")") ;;
-                    *) COMPREPLY+=("$(printf %q "${offer%%$'\t'*}")") ;;
+                    :files*)
+                        compopt -o filenames 2>/dev/null
+                        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "${offer#*$'\t'}") ;;
+                    :folders*)
+                        compopt -o filenames 2>/dev/null
+                        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "${offer#*$'\t'}") ;;
+                    *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$offer") ;;
+                    *) COMPREPLY+=("$offer") ;;
                 esac
-            done < <("${COMP_WORDS[0]}" ---complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+            done < <("${COMP_WORDS[0]}" ---complete-bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
         }
         complete -F _meshledger meshledger
 
@@ -135,11 +161,11 @@ enum CommandCompletion {
         _meshledger() {
             local offer
             local -a offers names
-            offers=("${(@f)$("${words[1]}" ---complete $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
+            offers=("${(@f)$("${words[1]}" ---complete-quoted $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
             for offer in $offers; do
                 case $offer in
-                    :files) _files ;;
-                    :folders) _files -/ ;;
+                    :files*) _files ;;
+                    :folders*) _files -/ ;;
                     *) names+=("${offer%%$'\t'*}") ;;
                 esac
             done
@@ -154,9 +180,9 @@ enum CommandCompletion {
             set -l words (commandline -opc) (commandline -ct)
             for offer in ($words[1] ---complete (math (count $words) - 1) $words 2>/dev/null)
                 switch $offer
-                    case :files
+                    case ':files*'
                         __fish_complete_path (commandline -ct)
-                    case :folders
+                    case ':folders*'
                         __fish_complete_directories (commandline -ct)
                     case '*'
                         echo $offer

@@ -12,7 +12,7 @@ enum NameCompletion {
     static let nodes = CompletionKind.custom { words, _, prefix in
         await names(words) { ledger in
             let nodes = try ledger.nodes()
-            if unquoted(prefix).hasPrefix("!") { return nodes.map { NodeID.text($0.number) } }
+            if prefix.hasPrefix("!") { return nodes.map { NodeID.text($0.number) } }
             return nodes.flatMap { [$0.alias, $0.longName, $0.shortName] }
         }
     }
@@ -68,10 +68,10 @@ enum NameCompletion {
     private static func columns(_ offers: @escaping @Sendable (String, [KnownColumn]) -> [String]) -> CompletionKind {
         .custom { words, _, prefix in
             await names(words) { ledger in
-                let words = words.dropFirst().map(unquoted)
+                let words = Array(words.dropFirst())
                 let find = columnsOfList.withLock { $0 }
                 let listed = try await find(words, ledger)
-                return offers(unquoted(prefix), listed.isEmpty ? try columns(ofViewIn: words, ledger) : listed)
+                return offers(prefix, listed.isEmpty ? try columns(ofViewIn: words, ledger) : listed)
             }
         }
     }
@@ -83,7 +83,7 @@ enum NameCompletion {
         return try words.lazy.compactMap { ledger.rows(of: $0) }.first.map { try names($0) } ?? []
     }
 
-    /// - Parameter words: the words of the command line as typed.
+    /// - Parameter words: the words of the command line, without their quotes.
     static func names(_ words: [String], _ find: (Ledger) async throws -> [String]) async -> [String] {
         let path = LedgerOption.path(ledger(in: words), ProcessInfo.processInfo.environment)
         // A shell has no place for an error: if nothing can be read, there is nothing to complete.
@@ -106,12 +106,9 @@ enum NameCompletion {
 
     private static func ledger(in words: [String]) -> String? {
         for (index, word) in words.enumerated() {
-            if word == "--ledger", index + 1 < words.count { return unquoted(words[index + 1]) }
-            if word.hasPrefix("--ledger=") { return unquoted(String(word.dropFirst("--ledger=".count))) }
+            if word == "--ledger", index + 1 < words.count { return words[index + 1] }
+            if word.hasPrefix("--ledger=") { return String(word.dropFirst("--ledger=".count)) }
         }
         return nil
     }
-
-    /// A word as the command would receive it, in the simple cases.
-    private static func unquoted(_ word: String) -> String { word.filter { !"'\"\\".contains($0) } }
 }
