@@ -26,4 +26,29 @@ struct FolderImports {
         let none = try tool.run("import", folder + "/none")
         #expect(none.status == 66 && none.errors.contains("no files"), "\(none)")
     }
+
+    @Test func `links to folders and files are followed, once where they lead back, and what is no file is named`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let folder = tool.folder.file("captures").path
+        try FileManager.default.createDirectory(atPath: folder + "/deep", withIntermediateDirectories: true)
+        _ = try tool.write([Line.text("one", from: 1)], to: "captures/deep/a.jsonl")
+        let other = try tool.write([Line.text("two", from: 2)], to: "other.jsonl")
+        for (name, target) in [
+            ("captures/b.jsonl", other), ("captures/deep/up", folder), ("captures/same", "."), ("captures/gone", "nowhere"),
+            ("captures/round", "round"), ("linked", "captures"),
+        ] {
+            try FileManager.default.createSymbolicLink(atPath: tool.folder.file(name).path, withDestinationPath: target)
+        }
+        #expect(unsafe mkfifo(folder + "/pipe", 0o600) == 0)
+        for name in ["linked", "linked/"] {
+            let done = try tool.run("import", tool.folder.path + "/" + name)
+            #expect(done.status == 0 && done.lines.count { $0.contains(".jsonl (") } == 2, "\(done)")
+            for line in ["linked/gone: a link to nothing", "linked/round: ", "linked/pipe: a pipe"] {
+                #expect(done.errors.contains("left out: \(tool.folder.path)/\(line)"), "\(done)")
+            }
+            #expect(done.errors.count { $0 == "\n" } == 3, "\(done)")
+        }
+        #expect(try tool.run("messages", "--format", "jsonl").objects.count == 2)
+    }
 }

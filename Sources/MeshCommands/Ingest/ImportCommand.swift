@@ -33,7 +33,9 @@ struct ImportCommand: AsyncParsableCommand {
     @OptionGroup var keys: KeepKeysOption
     @Flag(help: "The files are recordings of ledgers, which needs saying for standard input only.") var recording = false
     @Argument(
-        help: "The files, or folders of files; - is standard input. Files may be compressed (gzip, zstd).", completion: .file())
+        help:
+            "The files, or folders of files, also behind links; - is standard input. Files may be compressed (gzip, zstd).",
+        completion: .file())
     var files: [String]
 
     func run() async throws {

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import MeshIngest
 
@@ -34,23 +35,45 @@ struct InputFiles {
         return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// The plain files below a folder, without hidden ones and links.
+    /// The files below a folder, also behind links, without hidden ones. A line names what is no file; each folder is read once, so that links which
+    /// lead back end.
     private static func files(in folder: String) throws -> [String] {
-        let keys: [URLResourceKey] = [.isRegularFileKey]
-        var failure: (any Error)?
-        let walk = FileManager.default.enumerator(
-            at: URL(fileURLWithPath: folder), includingPropertiesForKeys: keys, options: [.skipsHiddenFiles]
-        ) { _, error in
-            failure = error
-            return false
-        }
-        let base = URL(fileURLWithPath: folder).path
         var paths: [String] = []
-        while let file = walk?.nextObject() as? URL {
-            guard try file.resourceValues(forKeys: Set(keys)).isRegularFile == true else { continue }
-            paths.append(folder + (folder.hasSuffix("/") ? "" : "/") + file.path.dropFirst(base.count).drop { $0 == "/" })
+        var (folders, known) = ([folder], Set<[UInt64]>())
+        while let folder = folders.popLast() {
+            guard case .folder(let identity) = kind(of: folder), known.insert(identity).inserted else { continue }
+            let start = folder + (folder.hasSuffix("/") ? "" : "/")
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where !name.hasPrefix(".") {
+                let path = start + name
+                switch kind(of: path) {
+                case .file: paths.append(path)
+                case .folder: folders.append(path)
+                case .other(let what): StandardOutput.error("meshledger: left out: \(DisplayWidth.safe(path)): \(what)")
+                }
+            }
         }
-        if let failure { throw failure }
         return paths.sorted()
+    }
+
+    private enum Kind {
+        case file
+        /// The device and number by which the system knows it.
+        case folder([UInt64])
+        case other(String)
+    }
+
+    private static func kind(of path: String) -> Kind {
+        var facts = stat()
+        guard unsafe stat(path, &facts) == 0 else {
+            let number = errno
+            return .other(number == ENOENT ? "a link to nothing" : SystemError.text(number))
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder([UInt64(facts.st_dev), UInt64(facts.st_ino)])
+        case S_IFIFO: return .other("a pipe")
+        case S_IFSOCK: return .other("a socket")
+        default: return .other("a device")
+        }
     }
 }
