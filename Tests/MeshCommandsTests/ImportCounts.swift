@@ -103,4 +103,21 @@ struct ImportCounts {
         let advice = try tool.run("packets", "show", "2").output
         #expect(advice.contains("whose key is known and does not open it") && !advice.contains("keys add LongFast"), "\(advice)")
     }
+
+    @Test func `what cannot be decoded of files with one name is counted by their paths, of others by their sources`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        for folder in ["one", "two"] {
+            try FileManager.default.createDirectory(at: tool.folder.file(folder), withIntermediateDirectories: true)
+        }
+        let broken = (1...3).map { Data([0x0a, 0x7f, UInt8($0)]).base64EncodedString() }
+        let files = try [("one/bad.base64", [broken[0]]), ("two/bad.base64", Array(broken[1...])), ("other.base64", [broken[0]])]
+            .map { try tool.write($0.1, to: $0.0) }
+        let together = try tool.start(["import", "--format", "envelopes"] + files).wait()
+        #expect(together.output.contains("1 event of \(files[0]) cannot be decoded"), "\(together)")
+        #expect(together.output.contains("2 events of \(files[1]) cannot be decoded"), "\(together)")
+        #expect(together.output.contains("1 event of file:other.base64 cannot be decoded"), "\(together)")
+        let sources = Set(try tool.run("events", "--format", "jsonl").objects.compactMap { $0["source"] as? String })
+        #expect(sources == ["file:bad.base64", "file:other.base64"])
+    }
 }

@@ -61,7 +61,7 @@ struct ImportCommand: AsyncParsableCommand {
     private func summarise(_ stored: StoredEvents, in ledger: LedgerWriter) async throws {
         let ranges = stored.ranges
         guard !ranges.isEmpty else { return }
-        let summary = try await Self.whenBuilt(ledger) { try ImportSummary(of: $0, ranges) }
+        let summary = try await Self.whenBuilt(ledger) { try ImportSummary(of: $0, ranges, stored.rangesOfFiles) }
         for line in summary.lines { StandardOutput().line(DisplayWidth.safe(line)) }
     }
 
@@ -103,6 +103,7 @@ struct ImportCommand: AsyncParsableCommand {
     private func importFile(_ file: String, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {
         let bar = ProgressBar(file)
         defer { bar.end() }
+        stored.begin(file)
         let target = IngestTarget(log: stored) {
             bar.end()
             try await ledger.catchUp(title: "folding")

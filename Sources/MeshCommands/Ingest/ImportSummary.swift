@@ -15,11 +15,15 @@ struct ImportSummary {
     private var unknownJSON: UInt64 = 0
     /// The channels with a known key that does not open packets with their hash, by the name of the hash in lists.
     private var known: [String: [String]] = [:]
-    /// Events that cannot be decoded, by source.
+    /// Events that cannot be decoded, by source; of files with one name in several folders, by path.
     private var damaged: [String: Set<UInt64>] = [:]
 
-    /// - Parameter ranges: the events that this import stored, in order.
-    init(of ledger: Ledger, _ ranges: [ClosedRange<EventSequence>]) throws {
+    /// - Parameters:
+    ///   - ranges: the events that this import stored, in order.
+    ///   - files: those of each file.
+    init(
+        of ledger: Ledger, _ ranges: [ClosedRange<EventSequence>], _ files: [String: [ClosedRange<EventSequence>]]
+    ) throws {
         for range in ranges {
             for (packets, count) in try ledger.packetCounts(in: range) {
                 if packets.port == nil { unread[packets.channel, default: 0] += count } else { readable += count }
@@ -36,9 +40,12 @@ struct ImportSummary {
             known[ChannelIdentity.title(ofHash: UInt32(channel.hash)), default: []].append(channel.name)
         }
         let names = try EventRows.sourceNames(ledger)
+        let alike = Dictionary(grouping: files.keys) { $0.split(separator: "/").last ?? "" }.values.filter { $0.count > 1 }
         for row in try ledger.quarantine() where Self.contains(ranges, EventSequence(row.sequence)) {
-            guard let event = try ledger.log.event(EventSequence(row.sequence)) else { continue }
-            damaged[EventRows.name(event.header.source, in: names), default: []].insert(row.sequence)
+            let sequence = EventSequence(row.sequence)
+            guard let event = try ledger.log.event(sequence) else { continue }
+            let file = alike.lazy.joined().first { Self.contains(files[$0] ?? [], sequence) }
+            damaged[file ?? EventRows.name(event.header.source, in: names), default: []].insert(row.sequence)
         }
     }
 
