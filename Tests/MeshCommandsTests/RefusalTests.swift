@@ -42,6 +42,23 @@ struct RefusalTests {
         expectRefusal(try tool.run("keys", "remove", "Nope"), 66, "Nope")
     }
 
+    @Test(arguments: ["table", "csv", "json", "jsonl"]) func `before the error that nothing was found, no output begins`(
+        format: String
+    ) throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 1)])
+        for command in [
+            ["packets", "receptions", "1"], ["packets", "--node", "!deadbeef"], ["messages", "--where", "time>soon"],
+            ["telemetry", "--count-by", "colour"], ["positions", "track", "--node", "!deadbeef"],
+        ] {
+            let refused = try tool.start(command + ["--format", format]).wait()
+            #expect([64, 66].contains(refused.status) && refused.output.isEmpty, "\(command): \(refused)")
+        }
+        let none = try tool.run("positions", "--format", format).output
+        #expect(
+            ["table": none.isEmpty, "csv": none.hasPrefix("node,"), "json": none == "[]\n", "jsonl": none.isEmpty][format] == true
+        )
+    }
+
     @Test func `a file of another format is refused with 65 and leaves nothing`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -230,15 +230,14 @@ struct ListRequest {
                 more = RowPage.note(writer.count, of: known, atLeast: page.seen)
             }
         }
-        let unknown = page.seen == 0 ? try unknownNode : nil
-        var note = unknown == nil ? emptyNote : nil
+        if page.seen == 0, let unknown = try unknownNode { throw unknown }
+        var note = emptyNote
         if writer.count == 0, options.page.offset > 0 {
             let known = options.choosesRows || options.groups.isGiven ? page.seen : try total() ?? 0
             if known > 0 { note = "--offset \(options.page.offset) is beyond the last of \(known.grouped)" }
         }
         writer.finish(emptyNote: note, more: more)
         isEmpty = writer.count == 0
-        if let unknown { throw unknown }
     }
 
     private var unknownNode: CommandError? {

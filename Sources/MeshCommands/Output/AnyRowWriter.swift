@@ -45,6 +45,10 @@ final class AnyRowWriter {
         memberStarts = columns.enumerated().map { index, column in
             Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
         }
+    }
+
+    /// What precedes the rows, once the first of them or the end comes: before an error, nothing is printed.
+    private func writeHead() {
         if format == .csv { writeCSV { text, index in CellValue.text(columns[index].name).appendCSV(to: &text) } }
         if format == .json { output.write("[") }
     }
@@ -53,6 +57,7 @@ final class AnyRowWriter {
     func printBehind() { if format != .table, !output.isTerminal { behind = WorkBehind() } }
 
     func write(_ row: AnyRow) {
+        if count == 0, !isLive { writeHead() }
         count += 1
         if format == .table { return addToTable(row) }
         guard behind != nil, count > Self.rowsForWidths else {
@@ -91,6 +96,7 @@ final class AnyRowWriter {
     /// Begins a table whose rows are printed as they come, as wide as these would be; without any, as wide as the first to come.
     func begin(like rows: some Sequence<AnyRow>) {
         isLive = true
+        writeHead()
         if format == .table {
             for row in rows { waiting.append(cells(row)) }
             if !waiting.isEmpty { layOut() }
@@ -120,6 +126,7 @@ final class AnyRowWriter {
     ///   - more: what is said after a table of some of the rows.
     func finish(emptyNote: String? = "nothing found", more: String? = nil) {
         settle()
+        if count == 0, !isLive { writeHead() }
         switch format {
         case .table:
             if count == 0, let emptyNote { StandardOutput.error(emptyNote) }
