@@ -169,6 +169,11 @@ struct DecodeTests {
         let third = try decode("-", input: "\(good)\n\(good)\nxyzzy\n")
         #expect(third.status == 65 && third.errors.contains("line 3"), "\(third)")
         #expect(try decode(good, "--format", "csv").status == 64)
+        for help in [try decode("--help"), try Tool().run("packets", "show", "--help")] {
+            #expect(help.output.contains("jsonl") && !help.output.contains("csv"), "\(help)")
+        }
+        let none = try decode("/nonexistent/packet")
+        #expect(none.status == 66 && none.errors.contains("there is no file /nonexistent/packet, and it is no packet"), "\(none)")
         let folder = try decode(FileManager.default.temporaryDirectory.path)
         #expect(folder.status == 66 && folder.errors.contains("is a folder"), "\(folder)")
     }

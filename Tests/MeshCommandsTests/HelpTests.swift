@@ -26,6 +26,12 @@ struct HelpTests {
         }
     }
 
+    @Test func `an example can be copied as it is: it has no remarks`() throws {
+        let examples = try Tool().run("help", "manual").lines.filter { $0.hasPrefix("  meshledger ") }
+        #expect(examples.count > 100)
+        for example in examples { #expect(!example.dropFirst(2).contains("  "), "\(example)") }
+    }
+
     @Test func `help lists every exit status`() throws {
         let help = try Tool().run("help", "exit-status").output
         for status in ExitStatus.allCases { #expect(help.contains("  \(status.rawValue) ")) }

@@ -19,13 +19,13 @@ struct NameTests {
     {
         let tool = try filled()
         let wrong: [(arguments: [String], parts: [String])] = [
-            (["messages", "--channel", "LongFats"], ["did you mean LongFast?", "MediumFast"]),
+            (["messages", "--channel", "LongFats"], ["did you mean LongFast? There are ", "MediumFast"]),
             (["packets", "--channel", "Nowhere"], ["there is no channel Nowhere; there are ", "LongFast"]),
             (["events", "--channel", "LongFst"], ["did you mean LongFast?"]),
             (["search", "water", "--channel", "LongFst"], ["did you mean LongFast?"]),
             (["export", "messages", "--channel", "LongFst"], ["did you mean LongFast?"]),
             (["messages", "read", "--channel", "LongFst"], ["did you mean LongFast?"]),
-            (["packets", "--port", "POSTION"], ["did you mean POSITION_APP?", "TEXT_MESSAGE_APP"]),
+            (["packets", "--port", "POSTION"], ["did you mean POSITION_APP? A port is a number", "TEXT_MESSAGE_APP"]),
             (["events", "--port", "telemetri_app"], ["did you mean TELEMETRY_APP?"]),
             (["packets", "--port", "text"], ["did you mean TEXT_MESSAGE_APP?"]),
             (["packets", "--port", "600"], ["there is no port 600", "up to 511"]),
@@ -144,6 +144,12 @@ struct FirstContact {
         #expect(try tool.run("stats", "--ledger", path).status == 0)
         #expect(try tool.run("init", path).status == 73)
         #expect(try tool.run("init", path, "--ledger", path).status == 64)
+        let relative = try FinishedProcess(
+            Tool.program, ["init", "new/mesh.ledger"], adding: ProcessInfo.commandEnvironment(ledger: tool.ledger, home: path),
+            in: tool.folder.url)
+        #expect(
+            relative.text.contains("export MESHLEDGER=\(tool.folder.url.standardizedFileURL.path)/new/mesh.ledger"), "\(relative)"
+        )
         #expect(try tool.run("init").lines.count == 1, "the usual place needs no advice")
     }
 

@@ -16,6 +16,7 @@ struct RefusalTests {
         (["nodes", "--bogus"], "meshledger nodes list --help"), (["nodes", "--since", "soon"], "soon"),
         (["nodes", "--since", "2026-02-01", "--until", "2026-01-31"], "--since is later than --until"),
         (["nodes", "--limit", "-1"], "limit"), (["import"], "files"), (["bogus"], "bogus"),
+        (["diff", "a", "b", "--limit", "2"], "Unknown option '--limit'"), (["diff", "a", "b", "c"], "name two ledgers"),
         (["export", "nodes", "--format", "gpx"], "gpx"), (["packet", "show", "x"], "x"),
         (["telemetry", "--kind", "moon"], "one of the following: 'device', 'environment'"),
         (["sensors", "--kind", "moon"], "or 'rangeTest'; see `"), (["keys", "add", "Name", "--psk", ""], "the key is empty"),

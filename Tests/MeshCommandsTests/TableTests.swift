@@ -55,6 +55,13 @@ struct TableTests {
         #expect(DisplayWidth.safe("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
     }
 
+    @Test(arguments: [
+        (-0.001, "0.00"), (-0.0, "0.00"), (-0.006, "-0.01"), (0.004, "0.00"), (-Double.infinity, "-inf"), (-10.0, "-10.00"),
+    ])
+    func `what is rounded to nothing has no sign`(value: Double, text: String) {
+        #expect(CellValue.double(value).rounded(2) == text && CellValue.float(Float(value)).rounded(2) == text)
+    }
+
     @Test func `NaN and nothing come last in either order`() {
         let cells: [CellValue] = [.float(3.3), .float(.nan), .null, .float(3), .double(.nan), .float(4)]
         for reverse in [false, true] {

@@ -15,8 +15,8 @@ enum HelpText {
             let known = command.configuration.subcommands.flatMap { $0.names }
             let wrong = words.dropFirst(path.count).first ?? ""
             let before = path.isEmpty ? "" : path.joined(separator: " ") + " "
-            let guess = KnownName.suggestion(for: wrong, among: known)
-            throw CommandError(.usage, "there is no command \(before)\(wrong)\(guess); `meshledger help` lists all")
+            let advice = KnownName.suggestion(for: wrong, among: known, then: "`meshledger help` lists all")
+            throw CommandError(.usage, "there is no command \(before)\(wrong)\(advice)")
         }
         return command == ManualTopic.self ? ManualPage.text : HelpLayout.wrapped(text(of: command), to: HelpLayout.width)
     }

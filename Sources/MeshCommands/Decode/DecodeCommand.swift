@@ -18,7 +18,7 @@ struct DecodeCommand: ParsableCommand {
               meshledger decode --port POSITION_APP 0d00bd1f1e15809d8c04 --format json
             """)
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: TreeOutputOptions
     @Option(
         help: ArgumentHelp(
             "Try this channel's key, too, in base64; - reads it from standard input. May be repeated.", valueName: "NAME=PSK"))
@@ -32,7 +32,6 @@ struct DecodeCommand: ParsableCommand {
     var packet: [String]
 
     func validate() throws {
-        if output.format == .csv { throw ValidationError("a packet is a tree: use --format json") }
         if port != nil, form != nil { throw ValidationError("--port is for a payload, which has no --as") }
     }
 
@@ -63,7 +62,11 @@ struct DecodeCommand: ParsableCommand {
         do throws(CommandError) {
             return try reader.packets(in: Array(packet.joined(separator: " ").utf8))
         } catch {
-            guard packet.count == 1, packet[0].contains("."), !packet[0].hasPrefix("{") else { throw error }
+            guard packet.count == 1, !packet[0].hasPrefix("{") else { throw error }
+            if ["/", "./", "../", "~/"].contains(where: packet[0].hasPrefix) {
+                throw CommandError(.noInput, "there is no file \(packet[0]), and it is no packet: \(error.message)")
+            }
+            guard packet[0].contains(".") else { throw error }
             throw CommandError(error.status, "\(error.message); there is no file \(packet[0])")
         }
     }
@@ -95,18 +98,18 @@ struct DecodeCommand: ParsableCommand {
 /// Prints packets as they arrive, in one of the formats.
 private final class PacketPrinter {
     private let output: StandardOutput
-    private let format: OutputFormat
+    private let format: TreeOutputOptions.Format
     private let isBesideBytes: Bool
     private(set) var count = 0
 
-    init(_ output: StandardOutput, _ format: OutputFormat, isBesideBytes: Bool) {
+    init(_ output: StandardOutput, _ format: TreeOutputOptions.Format, isBesideBytes: Bool) {
         (self.output, self.format, self.isBesideBytes) = (output, format, isBesideBytes)
     }
 
     func show(_ packets: [PostedPacket]) {
         for packet in packets {
             switch format {
-            case .table, .csv:
+            case .table:
                 if count > 0 { output.line() }
                 let tree = packet.textTree(isBesideBytes: isBesideBytes)
                 for line in tree.utf8.split(separator: UInt8(ascii: "\n")) {

@@ -27,7 +27,8 @@ struct DiffCommand: AsyncParsableCommand, ShowsTimes {
     @Flag(help: "The rows themselves: added (+), removed (-) and changed (~).") var rows = false
     @Argument(help: ArgumentHelp("Two ledgers.", valueName: "folder"), completion: .directory) var ledgers: [String] = []
 
-    func validate() throws {
+    /// Checked when all is parsed: the value of an unknown option looks like a third ledger.
+    private func check() throws {
         guard ledgers.isEmpty ? (1...2).contains(asOf.count) : ledgers.count == 2 && asOf.isEmpty else {
             throw ValidationError("name two ledgers, or one or two points in time with --as-of")
         }
@@ -37,7 +38,10 @@ struct DiffCommand: AsyncParsableCommand, ShowsTimes {
         if !ledgers.isEmpty, ledger.ledger != nil { throw ValidationError("--ledger is for --as-of") }
     }
 
-    func run() async throws { try await WaitingLine.during("comparing") { try await compare() } }
+    func run() async throws {
+        try check()
+        try await WaitingLine.during("comparing") { try await compare() }
+    }
 
     private func compare() async throws {
         guard ledgers.isEmpty else {

@@ -19,13 +19,9 @@ struct PacketShowCommand: AsyncParsableCommand {
 
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: TreeOutputOptions
     @Flag(help: "With each field, its position and first bytes.") var bytes = false
     @Argument(help: "The event's sequence.") var sequence: UInt64
-
-    func validate() throws {
-        if output.format == .csv { throw ValidationError("a packet is a tree: use --format json") }
-    }
 
     func run() async throws {
         try await ledger.reading(past) { ledger in

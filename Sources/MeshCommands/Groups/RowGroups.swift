@@ -197,9 +197,9 @@ extension Array {
             if let column = first(where: { GenericCell.plain($0.name) == spelling }) { return column }
         }
         if let column = first(where: { plain($0.title) == wanted || plain($0.heading) == wanted }) { return column }
-        let guess = KnownName.suggestion(for: name, among: flatMap { [$0.name, $0.title] } + others)
-        let names = (map(\.name) + others).joined(separator: ", ")
-        throw CommandError(.usage, "there is no column \(name)\(guess); there are \(names)")
+        let there = "there are \((map(\.name) + others).joined(separator: ", "))"
+        let known = flatMap { [$0.name, $0.title] } + others
+        throw CommandError(.usage, "there is no column \(name)\(KnownName.suggestion(for: name, among: known, then: there))")
     }
 
     /// The columns of a list with commas, shown in its order, details too.

@@ -29,8 +29,10 @@ struct InitCommand: AsyncParsableCommand {
         let output = StandardOutput()
         output.line("made the ledger \(path)")
         guard path != LedgerOption.path(nil, ProcessInfo.processInfo.environment) else { return }
+        // Also from other folders.
+        let place = path.hasPrefix("/") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
         output.line(
-            "other commands use it with --ledger \(path.quotedForShell), or after: export MESHLEDGER=\(path.quotedForShell)")
+            "other commands use it with --ledger \(place.quotedForShell), or after: export MESHLEDGER=\(place.quotedForShell)")
     }
 }
 

@@ -30,10 +30,10 @@ struct NodeArgument: ExpressibleByArgument {
             let wanted = typed.lowercased()
             let aliased = all.filter { $0.alias.lowercased() == wanted }
             if aliased.count == 1 { return aliased[0].number }
-            let guess = KnownName.suggestion(for: typed, among: all.flatMap { [$0.alias, $0.longName, $0.shortName] })
-            throw CommandError(
-                .noInput, "no node is called \(typed)\(guess); `meshledger nodes` lists them, and !hex or a number also names one"
-            )
+            let advice = KnownName.suggestion(
+                for: typed, among: all.flatMap { [$0.alias, $0.longName, $0.shortName] },
+                then: "`meshledger nodes` lists them, and !hex or a number also names one")
+            throw CommandError(.noInput, "no node is called \(typed)\(advice)")
         }
         let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
         throw CommandError(.usage, "\(named.count) nodes are called \(typed) (\(ids)); say which by its id")

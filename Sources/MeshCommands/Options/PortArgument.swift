@@ -15,7 +15,7 @@ struct PortArgument: ExpressibleByArgument, Equatable {
 
     func number() throws(CommandError) -> UInt32 {
         if let number = UInt32(text) ?? FieldTable.port(named: text), number <= Port.highest { return number }
-        let wanted = text.uppercased()
+        let (wanted, names) = (text.uppercased(), KnownNames.portNames.joined(separator: ", "))
         let spellings = wanted.hasSuffix("_APP") ? [wanted] : [wanted + "_APP", wanted]
         let guesses = spellings.lazy.map { KnownName.suggestion(for: $0, among: KnownNames.portNames) }
         let guess = guesses.first { !$0.isEmpty } ?? ""
@@ -23,7 +23,8 @@ struct PortArgument: ExpressibleByArgument, Equatable {
             .noInput,
             wanted == "UNREADABLE"
                 ? "unreadable is no port; `--where port=unreadable` chooses what no known key opens"
-                : "there is no port \(text)\(guess); a port is a number up to \(Port.highest), or one of \(KnownNames.portNames.joined(separator: ", "))"
+                : "there is no port \(text)"
+                    + KnownName.sentence(guess, "a port is a number up to \(Port.highest), or one of \(names)")
         )
     }
 }

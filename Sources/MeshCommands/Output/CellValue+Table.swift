@@ -10,11 +10,17 @@ extension CellValue {
         return isNumber
     }
 
-    /// For tables: a fraction with at most so many digits.
+    /// For tables: a fraction with so many digits.
     func rounded(_ digits: Int) -> String {
-        switch self {
-        case .double(let value): Self.fixed(value, digits)
-        case .float(let value): Self.fixed(Double(value), digits)
+        func text(_ value: Double) -> String {
+            let text = Self.fixed(value, digits)
+            // Nothing is not below zero.
+            return text.hasPrefix("-") && !text.contains { ("1"..."9").contains($0) || $0.isLetter }
+                ? String(text.dropFirst()) : text
+        }
+        return switch self {
+        case .double(let value): text(value)
+        case .float(let value): text(Double(value))
         default: plain
         }
     }

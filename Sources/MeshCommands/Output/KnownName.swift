@@ -21,7 +21,17 @@ enum KnownName {
         var list = known.prefix(most).joined(separator: ", ")
         if known.count > most { list += " and \(known.count - most) more" }
         let there = known.isEmpty ? "there are none" : "there are \(list)"
-        throw CommandError(.noInput, "there is no \(what) \(text)\(suggestion(for: text, among: known)); \(there)")
+        throw CommandError(.noInput, "there is no \(what) \(text)\(suggestion(for: text, among: known, then: there))")
+    }
+
+    /// `; did you mean …? There are …`, or `; there are …` where no name is spelt alike.
+    /// - Parameter rest: what comes after the suggestion.
+    static func suggestion(for text: String, among known: [String], then rest: String) -> String {
+        sentence(suggestion(for: text, among: known), rest)
+    }
+
+    static func sentence(_ guess: String, _ rest: String) -> String {
+        guess.isEmpty ? "; \(rest)" : "\(guess) \(rest.prefix(1).uppercased())\(rest.dropFirst())"
     }
 
     /// `; did you mean …?`, or nothing where no name is spelt alike.

@@ -24,9 +24,9 @@ struct ConfigNode {
             let line = key.mark?.line ?? line
             guard let name = key.scalar?.string, keys.contains(name) else {
                 let name = key.scalar?.string ?? "?"
-                let guess = KnownName.suggestion(for: name, among: keys)
-                unknown.append(
-                    Self.error(file, line, "\(what) has no key \(name)\(guess); its keys are \(keys.joined(separator: ", "))"))
+                let advice = KnownName.suggestion(
+                    for: name, among: keys, then: "its keys are \(keys.joined(separator: ", "))")
+                unknown.append(Self.error(file, line, "\(what) has no key \(name)\(advice)"))
                 continue
             }
             guard values.updateValue(value, forKey: name) == nil else {

@@ -8,13 +8,15 @@ struct RebuildCommand: AsyncParsableCommand {
         discussion: """
             Views whose code, options or channel keys changed are rebuilt automatically; this does it in any case.
 
+            --diff shows what would change, before it does. With --keep the old rows stay; --back lets them answer again, until the view is rebuilt.
+
             If rows of events that retention has dropped are lost, because their baseline is, it says so and ends with status 1.
 
               meshledger view rebuild
               meshledger view rebuild positions messages
-              meshledger view rebuild nodes --diff        what would change, before it does
-              meshledger view rebuild nodes --keep        and the old rows stay
-              meshledger view rebuild nodes --back        the old rows answer again, until the view is rebuilt
+              meshledger view rebuild nodes --diff
+              meshledger view rebuild nodes --keep
+              meshledger view rebuild nodes --back
             """)
 
     @OptionGroup var ledger: LedgerOption
