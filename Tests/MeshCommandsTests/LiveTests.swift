@@ -90,6 +90,18 @@ struct LiveTests {
         #expect(try tool.start(["packets", "--follow", "--channel", "hash 256"]).wait().status == 66)
     }
 
+    @Test func `a source without events is waited for, and a line says so`() throws {
+        let tool = try Tool(holding: [Line.text("before", from: 1)])
+        let running = try follows(tool, "events", "--source", "late.jsonl", "--columns", "source,content")
+        try tool.run("import", tool.write([Line.text("not this", from: 2)], to: "early.jsonl"))
+        try tool.run("import", tool.write([Line.text("this", from: 3)], to: "late.jsonl"))
+        #expect(try waits(running) { $0.contains("this") })
+        kill(running.process.processIdentifier, SIGINT)
+        let outcome = try running.wait()
+        #expect(outcome.status == 0 && outcome.output == "source,content\r\nfile:late.jsonl,this\r\n", "\(outcome)")
+        #expect(outcome.errors == "meshledger: there is no source late.jsonl yet; its events are printed when they come\n")
+    }
+
     @Test func `a packet is printed when it is first heard, and not again`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -29,6 +29,11 @@ struct NameTests {
             (["events", "--port", "telemetri_app"], ["did you mean TELEMETRY_APP?"]),
             (["packets", "--port", "text"], ["did you mean TEXT_MESSAGE_APP?"]),
             (["packets", "--port", "600"], ["there is no port 600", "up to 511"]),
+            (
+                ["events", "--source", "simulatoin"],
+                ["there is no source simulatoin; did you mean simulation? There are simulation"]
+            ),
+            (["nodes", "radios", "--source", "roof"], ["there is no source roof; there are simulation"]),
             (["view", "postions"], ["did you mean positions?", "messages"]),
             (["view", "digest", "node"], ["did you mean nodes?"]),
             (["view", "rebuild", "nodez"], ["did you mean nodes?"]),
@@ -249,6 +254,9 @@ struct FirstContact {
             (["nodez"], "nodes"), (["nodes", "hardwear"], "hardware"), (["nodes", "--where", "batery=3"], "battery"),
             (["nodes", "--columns", "nam"], "name"), (["telemetry", "--where", "battery < 20"], "battery_level"),
             (["packets", "--count-by", "hours"], "hour"), (["nodes", "--count-by", "Days,role"], "day"),
+            (["telemetry", "--kind", "devise"], "device"), (["telemetry", "sensors", "--kind", "paxcount"], "paxcounter"),
+            (["nodes", "timeline", "!11", "--kind", "massage"], "message"), (["nodes", "--format", "jso"], "json"),
+            (["nodes", "hardware", "--model", "HELTEC_V4X"], "HELTEC_V4"),
         ] {
             let refused = try tool.start(arguments).wait()
             #expect(refused.status == 64 && refused.errors.contains("did you mean \(meant)?"), "\(refused)")

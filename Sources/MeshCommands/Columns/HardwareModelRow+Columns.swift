@@ -8,8 +8,9 @@ extension HardwareModelRow {
         if let number = UInt32(text) { return number }
         let values = FieldTable.standard.enumeration(named: "HardwareModel")?.values ?? []
         guard let value = values.first(where: { $0.name == text.uppercased() }), let number = UInt32(exactly: value.number) else {
-            throw CommandError(
-                .usage, "no hardware model is called \(text); `meshledger nodes models` lists those that were heard of")
+            let advice = KnownName.suggestion(
+                for: text, among: values.map(\.name), then: "`meshledger nodes models` lists those that were heard of")
+            throw CommandError(.usage, "no hardware model is called \(text)\(advice)")
         }
         return number
     }

@@ -110,12 +110,22 @@ extension MeshLedgerCommand {
     private static func hint(_ line: String, _ arguments: [String]) -> String {
         let following = followingHint(line, arguments)
         guard following.isEmpty else { return following }
+        if let guess = valueHint(line) { return guess }
         let (command, path) = named(by: FormerNames.replaced(in: arguments))
         guard let wrong = arguments.dropFirst(path.count).first, line.hasPrefix("Unexpected argument '\(wrong)'") else {
             return ""
         }
         let known = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { $0.names }
         return KnownName.suggestion(for: wrong, among: known)
+    }
+
+    /// The choice that is spelt like a value which is none; nil for other errors.
+    private static func valueHint(_ line: String) -> String? {
+        let parts = line.components(separatedBy: "Please provide one of")
+        guard parts.count == 2, line.hasPrefix("The value '"), let end = line.range(of: "' is invalid for '") else { return nil }
+        let choices = parts[1].split(separator: "'", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+        let value = line[..<end.lowerBound].dropFirst("The value '".count)
+        return KnownName.suggestion(for: String(value), among: choices.map { String($0.element) })
     }
 
     /// What follows the rows of a list that has no `--follow`.

@@ -207,13 +207,18 @@ final class EventRows {
 
     /// The source of that name, or the only one whose name contains it.
     static func source(_ text: String, _ names: [UInt32: String]) throws -> UInt32 {
-        let found =
-            names.filter { $0.value == text }.isEmpty
-            ? names.filter { $0.value.contains(text) } : names.filter { $0.value == text }
-        if found.count == 1, let only = found.first { return only.key }
+        if let known = try knownSource(text, names) { return known }
+        let name = try KnownName.find(text, "source", among: names.values.sorted())
+        return names.first { $0.value == name }?.key ?? 0
+    }
+
+    /// The same; nil where there is none.
+    static func knownSource(_ text: String, _ names: [UInt32: String]) throws -> UInt32? {
+        let exact = names.filter { $0.value == text }
+        let found = exact.isEmpty ? names.filter { $0.value.contains(text) } : exact
+        guard found.count > 1 else { return found.first?.key }
         let list = found.values.sorted().prefix(5).joined(separator: ", ")
-        throw CommandError(
-            .noInput, found.isEmpty ? "no source is called \(text)" : "\(found.count) sources are called so: \(list)")
+        throw CommandError(.noInput, "\(found.count) sources are called so: \(list)")
     }
 
     func source(of header: EventHeader) -> String { Self.name(header.source, in: names) }

@@ -40,8 +40,21 @@ struct EventList: LiveList {
     func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) + EventRow.signalColumns }
 
     func live(_ ledger: Ledger) throws -> (EventRow, Bool) -> EventRow? {
-        let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
-        return { row, _ in isChosen(row, number) ? row : nil }
+        guard let source else { return { row, _ in isChosen(row, nil) ? row : nil } }
+        var number = try EventRows.knownSource(source, EventRows.sourceNames(ledger))
+        return { row, _ in
+            // A source without events gets its number with the first one.
+            if number == nil, row.source.contains(source) { number = row.header.source.rawValue }
+            return number != nil && isChosen(row, number) ? row : nil
+        }
+    }
+
+    func awaited(in ledger: Ledger) throws -> String? {
+        let names = try EventRows.sourceNames(ledger)
+        guard let source, try EventRows.knownSource(source, names) == nil else { return nil }
+        let advice = KnownName.suggestion(
+            for: source, among: names.values.sorted(), then: "its events are printed when they come")
+        return "there is no source \(source) yet\(advice)"
     }
 
     private func isChosen(_ row: EventRow, _ source: UInt32?) -> Bool {

@@ -281,7 +281,9 @@ struct TimelineList: RowList {
 
     func validate() throws {
         if let other = kind.first(where: { !Ledger.timelineKinds.contains($0) }) {
-            throw ValidationError("\(other) is not a kind; there are \(Ledger.timelineKinds.joined(separator: ", "))")
+            let there = "there are \(Ledger.timelineKinds.joined(separator: ", "))"
+            let advice = KnownName.suggestion(for: other, among: Ledger.timelineKinds, then: there)
+            throw ValidationError("\(other) is not a kind\(advice)")
         }
     }
 

@@ -14,6 +14,9 @@ protocol LiveList: RowList {
     /// - Parameter news: false for one from before, so that later ones are known as repeats.
     func live(_ ledger: Ledger) throws -> (_ row: EventRow, _ isNew: Bool) -> Row?
     func liveColumns() -> [Column<Row>]
+
+    /// Says what is asked for and not there yet; nil for nothing.
+    func awaited(in ledger: Ledger) throws -> String?
 }
 
 struct FollowOption: ParsableArguments {
@@ -23,6 +26,8 @@ struct FollowOption: ParsableArguments {
 
 extension LiveList {
     var askedNodes: [NodeArgument?] { [selection.node, selection.gateway] }
+
+    func awaited(in ledger: Ledger) throws -> String? { nil }
 
     /// Prints events as they come, until a signal or the limit ends it.
     func follow(_ options: ListOptions) async throws {
@@ -42,6 +47,7 @@ extension LiveList {
                 tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),
                 left: options.page.limit ?? .max)
+            if let awaited = try awaited(in: ledger) { StandardOutput.error("meshledger: \(DisplayWidth.safe(awaited))") }
             let work = Isolated(printer)
             _ = try await StopSignals.cancelling { try await work.value.run() }
         }
