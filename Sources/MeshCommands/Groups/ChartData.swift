@@ -18,12 +18,15 @@ struct ChartData {
     private let zone: TableZone
     /// Whether values add up: counts and sums.
     let isSum: Bool
+    /// Whether rows are counted: where there are none, their count is 0.
+    private let isCount: Bool
 
     init<Row>(_ groups: RowGroups<Row>) {
         let measure = groups.measures.first
         zone = groups.zone
         let span = groups.keys.lazy.compactMap(\.span).first
         let rest = groups.keys.indices.filter { groups.keys[$0].span == nil }
+        isCount = measure == nil
         isSum = measure.map { $0.kind == .sum } ?? true
         let what = (groups.measures.first.map { "\($0.kind) \($0.column.heading)" } ?? "count").replacing("_", with: " ")
         let keys = rest.map { groups.keys[$0].name.replacing("_", with: " ") }.joined(separator: ", ")
@@ -69,7 +72,14 @@ struct ChartData {
             let column = place * count / spans
             sums[column] = (sums[column].sum + value, sums[column].count + 1)
         }
-        return sums.map { $0.count == 0 ? nil : isSum ? $0.sum : $0.sum / Double($0.count) }
+        return sums.map { $0.count == 0 && !isCount ? nil : isSum ? $0.sum : $0.sum / Double($0.count) }
+    }
+
+    /// The least and the greatest value.
+    func ends(_ series: ChartSeries) -> (least: Double, greatest: Double) {
+        let values = series.values.values
+        let hasNothing = isCount && values.count < times?.count ?? 1
+        return (hasNothing ? 0 : values.min() ?? 0, values.max() ?? 0)
     }
 
     /// From the least to the greatest; sums begin at nothing.

@@ -44,7 +44,7 @@ struct GroupChart {
         let (columns, rows) = (canvas.width * 2 - 1, canvas.height * 4 - 1)
         var before: (column: Int, row: Int)?
         for (place, value) in values.enumerated() {
-            // A span without a value is a gap in the line.
+            // A span without a value, which a count always has, is a gap in the line.
             guard let value else {
                 before = nil
                 continue
@@ -64,9 +64,7 @@ struct GroupChart {
     }
 
     private func sparklines(_ series: [ChartSeries], _ data: ChartData) -> [String] {
-        let ends = series.map { one in
-            "\(Self.number(one.values.values.min() ?? 0)) to \(Self.number(one.values.values.max() ?? 0))"
-        }
+        let ends = series.map(data.ends).map { "\(Self.number($0.least)) to \(Self.number($0.greatest))" }
         let names = min(30, series.map { DisplayWidth.of($0.name) }.max() ?? 0)
         let room = max(10, width - names - (ends.map(\.count).max() ?? 0) - 4)
         let values = series.map { data.columns($0, most: room) }
