@@ -110,6 +110,28 @@ struct CountTests {
         #expect(whole.count == 1 && whole.first?["count"] as? Int == all.count)
     }
 
+    @Test func `heads of counts and means are those of the list, with their units`() throws {
+        let tool = try simulated()
+        for (command, heads) in [
+            (
+                "telemetry --kind device --count-by node --mean battery_level --max voltage",
+                ["mean battery level %", "max voltage V"]
+            ),
+            ("telemetry --bucket 1h --min battery_level", ["min battery level %"]),
+            ("telemetry --columns node,battery_level", ["battery level %"]),
+            ("packets --count-by opening,snr", ["opened", "snr dB", "count"]),
+            ("positions --bucket 1d --mean altitude", ["mean altitude m"]),
+        ] {
+            let words = command.split(separator: " ").map(String.init)
+            let head = try #require(try tool.start(words).wait().lines.first)
+            for part in heads { #expect("\(head)  ".contains("\(part)  "), "\(command): \(head)") }
+            let names = try #require(try tool.start(words + ["--format", "csv"]).wait().lines.first)
+            #expect(!names.contains(" ") && !names.contains("%"), "\(command): \(names)")
+        }
+        let chart = try tool.run("packets", "--count-by", "opening", "--chart")
+        #expect(chart.lines.first == "count by opened", "\(chart)")
+    }
+
     @Test func `each name occurs once, and a column of the rows keeps its own`() throws {
         let tool = try simulated()
         for (list, heading) in [

@@ -14,9 +14,10 @@ extension TelemetryRow: ShownRow {
 
     /// A column for each metric that is asked for, of any kind.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
-        let names = TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.withoutRepeats
-        return names.filter(isWanted).map { name in
-            Column<TelemetryRow>(name, isDetail: true) { row in
+        let fields = TelemetryKind.allCases.flatMap { MetricField.all(for: $0) }
+        return fields.map(\.name).withoutRepeats.filter(isWanted).map { name in
+            let units = Set(fields.filter { $0.name == name }.map(\.unit))
+            return Column<TelemetryRow>(name, unit: units.count == 1 ? units.first ?? nil : nil, isDetail: true) { row in
                 row.values.first { $0.field.name == name }?.value.cell ?? .null
             }
         }

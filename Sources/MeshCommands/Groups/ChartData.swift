@@ -29,7 +29,7 @@ struct ChartData {
         isCount = measure == nil
         isSum = measure.map { $0.kind == .sum } ?? true
         let what = (groups.measures.first.map { "\($0.kind) \($0.column.heading)" } ?? "count").replacing("_", with: " ")
-        let keys = rest.map { groups.keys[$0].name.replacing("_", with: " ") }.joined(separator: ", ")
+        let keys = rest.map { groups.keys[$0].heading }.joined(separator: ", ")
         title = what + (keys.isEmpty ? "" : " by \(keys)")
         let column = groups.keys.firstIndex { $0.span != nil }
         let found: [(group: RowGroup, start: Timestamp?, value: Double)] = groups.sorted.compactMap { group in

@@ -40,6 +40,8 @@ struct RowGroup {
 final class RowGroups<Row> {
     struct Key {
         let name: String
+        /// In tables.
+        let heading: String
         /// Where it is a time.
         let span: TimeSpan?
         /// Whether some rows have no other time than that of their import.
@@ -67,10 +69,10 @@ final class RowGroups<Row> {
             switch key {
             case .column(let name):
                 let column = try columns.named(name, or: GroupOptions.spans.keys.sorted())
-                return Key(name: column.name, span: nil, value: column.value)
+                return Key(name: column.name, heading: column.heading, span: nil, value: column.value)
             case .span(let span, let name):
                 let value = try Self.start(span, time, zone)
-                return Key(name: name, span: span, isOfImport: time?.isOfImport != nil, value: value)
+                return Key(name: name, heading: name, span: span, isOfImport: time?.isOfImport != nil, value: value)
             }
         }.once { [$0.name, $0.span == nil ? "" : "span"] }
         self.keys = keys
@@ -166,13 +168,16 @@ final class RowGroups<Row> {
             names.unique(other.flatMap { names.contains(name) ? $0 : nil } ?? name)
         }
         return keys.enumerated().map { index, key in
-            guard key.span != nil else { return Column(key.name, canCut: true) { $0.keys[index] } }
+            guard key.span != nil else { return Column(key.name, heading: key.heading, canCut: true) { $0.keys[index] } }
             let shown = { (group: RowGroup) in key.isOfImport && group.keys[index] == .null ? TimeText.importedWord : nil }
             return Column(free(key.name, else: "bucket"), shown: shown) { $0.keys[index] }
         } + [Column(free("count", else: "rows")) { .unsigned($0.count) }]
             + measures.enumerated().map { index, measure in
                 let name = free("\(measure.kind)_\(measure.column.name)")
-                return Column(name, shown: { $0.measures[index].value(measure.kind).rounded(2) }) {
+                return Column(
+                    name, heading: "\(measure.kind) \(measure.column.heading)",
+                    shown: { $0.measures[index].value(measure.kind).rounded(2) }
+                ) {
                     $0.measures[index].value(measure.kind)
                 }
             }
