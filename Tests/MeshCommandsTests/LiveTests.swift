@@ -177,6 +177,29 @@ struct LiveTests {
         #expect(refused.status == 66 && refused.errors.contains("`meshledger packets receptions \(id)`"), "\(refused.errors)")
     }
 
+    @Test func `tables have the hops of a trace route as ids and their strengths in decibels, programs get what was sent`() throws
+    {
+        let strengths: [UInt8] =
+            [0x10, 0xb3] + Array(repeating: 0xff, count: 8) + [0x01, 0x80] + Array(repeating: 0xff, count: 8) + [0x01]
+        let route: [UInt8] = [0x0a, 8, 0x44, 0x33, 0x22, 0x11, 0xff, 0xff, 0xff, 0xff, 0x12, UInt8(strengths.count)] + strengths
+        let data = [0x08, 70, 0x12, UInt8(route.count)] + route
+        let packet = [0x0d, 1, 0, 0, 0, 0x15, 2, 0, 0, 0, 0x22, UInt8(data.count)] + data + [0x35, 7, 0, 0, 0]
+        let envelope =
+            [0x0a, UInt8(packet.count)] + packet + [0x12, 8] + Array("LongFast".utf8) + [0x1a, 9] + Array("!0000abcd".utf8)
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("import", tool.write([Data(envelope).base64EncodedString()], to: "trace.base64"))
+        for list in ["packets", "events"] {
+            let options = [list, "--follow", "--since", "1d", "--limit", "1", "--columns", "content"]
+            let table = try tool.start(options).wait()
+            #expect(
+                table.lines.last?.trimmingCharacters(in: .whitespaces) == "route={!11223344 ?} snr_towards={4.0 -19.25 ?} dB",
+                "\(table)")
+            let json = try tool.start(options + ["--format", "jsonl"]).wait()
+            #expect(json.output.contains(#""content":{"route":[287454020,4294967295],"snr_towards":[16,-77,-128]}"#), "\(json)")
+        }
+    }
+
     @Test func `the list shows what packets hold where that column is named`() throws {
         let tool = try Tool(holding: [
             Line.text("hello", from: 1), Line.position(2, latitudeE7: 470_000_000, longitudeE7: 80_000_000),

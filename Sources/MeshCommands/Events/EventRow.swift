@@ -251,17 +251,39 @@ extension CellValue {
         return members.first { $0.name == name }?.value
     }
 
-    /// The text for people: places in degrees, without keys and technical fields.
+    /// The text for people: places in degrees, routes as ids of nodes and decibels, without keys and technical fields.
     fileprivate var forPeople: CellValue {
         guard case .object(let members) = self else { return self }
         return .object(
             members.filter { $0.name != "public_key" && !$0.name.contains("@") }.map { member in
+                if let route = member.value.route(member.name) { return CellMember(name: member.name, value: route) }
                 guard ["latitude_i", "longitude_i"].contains(member.name), let number = Double(member.value.plain) else {
                     return CellMember(name: member.name, value: member.value.forPeople)
                 }
                 let degrees = CellValue.double((number / 100).rounded() / 100_000)
                 return CellMember(name: String(member.name.dropLast(2)), value: degrees)
             })
+    }
+
+    /// In quarters of a decibel.
+    private static let unknownStrength: Int32 = -128
+
+    /// The hops of a trace route, or how well each heard the one before it; nil for anything else. A `?` is unknown, as in `links traceroutes`.
+    private func route(_ name: String) -> CellValue? {
+        guard case .list(let values) = self else { return nil }
+        switch name {
+        case "route", "route_back":
+            let nodes = values.map { value in
+                UInt32(value.plain).map { $0 == NodeID.broadcast ? "?" : NodeID.text($0) } ?? value.plain
+            }
+            return .list(nodes.map { .text($0) })
+        case "snr_towards", "snr_back":
+            let decibels = values.map { value in
+                Int32(value.plain).map { $0 == Self.unknownStrength ? "?" : "\(Double($0) / 4)" } ?? value.plain
+            }
+            return .text("{\(decibels.joined(separator: " "))} dB")
+        default: return nil
+        }
     }
 
     /// Within an envelope, a packet and its data.
