@@ -59,6 +59,30 @@ struct CalendarSpans {
             "\(chart)")
     }
 
+    @Test(
+        .enabled(if: Tool.isBuilt, "needs the built command"),
+        arguments: [("Europe/Berlin", 1_761_433_200, "02:00"), ("America/New_York", 1_762_056_000, "01:00")])
+    func `of an hour that a clock shows twice, a window has both, and its first is when it begins`(
+        zone: String, start: Int, hour: String
+    ) throws {
+        // An hour before the hour that comes twice, these two, and an hour after them.
+        let tool = try Tool(
+            holding: (0..<4).map { Line.text("number \($0)", from: UInt32($0) + 1, time: start + $0 * 3_600 + 1_800) })
+        let day = zone == "Europe/Berlin" ? "2025-10-26" : "2025-11-02"
+        let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
+        let starter = ["/usr/bin/env", "python3", script, "100", "50", "", Tool.program.path]
+        let environment = ["TZ": zone, "NO_COLOR": "1", "TERM": "xterm", "PAGER": "cat"]
+        func found(_ words: String...) throws -> [Int] {
+            let outcome = try tool.start(["messages", "--oldest-first"] + words, environment: environment, by: starter).wait()
+            return (0..<4).filter { outcome.output.contains("number \($0)") }
+        }
+        let half = hour.replacing(":00", with: ":30")
+        #expect(try found("--since", "\(day) \(hour)") == [1, 2, 3])
+        #expect(try found("--until", "\(day) \(hour)") == [0, 1])
+        #expect(try found("--since", "\(day) \(hour)", "--until", "\(day) \(half):01") == [1, 2])
+        #expect(try found("--as-of", "\(day) \(half):01") == [0, 1])
+    }
+
     @Test(.enabled(if: Tool.isBuilt, "needs the built command"))
     func `the hour that a clock shows twice at the end of summer time is two hours`() throws {
         let tool = try Tool(

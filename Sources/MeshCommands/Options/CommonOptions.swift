@@ -58,7 +58,10 @@ struct TimeOptions: ParsableArguments {
         transform: TimeArgument.parsed)
     var since: TimeArgument?
 
-    @Option(help: ArgumentHelp("Before this time.", valueName: "time"), transform: TimeArgument.parsed)
+    @Option(
+        help: ArgumentHelp(
+            "Before this time. Of an hour that the clock shows twice, where summer time ends, --since and --as-of mean the first, --until the second.",
+            valueName: "time"), transform: TimeArgument.parsedEnd)
     var until: TimeArgument?
 
     func validate() throws {

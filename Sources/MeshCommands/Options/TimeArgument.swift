@@ -18,24 +18,27 @@ struct TimeArgument: Equatable {
     private let text: String
     private let now: Timestamp
     private let inUTC: Timestamp
+    /// Whether it ends a window: of an hour that the clock shows twice, where summer time ends, it means the second.
+    private let isEnd: Bool
 
-    init?(_ argument: String, now: Timestamp = .now) {
+    init?(_ argument: String, now: Timestamp = .now, isEnd: Bool = false) {
+        self.isEnd = isEnd
         text = argument.trimmingCharacters(in: .whitespaces)
         self.now = now
-        guard let time = Self.read(text, now, .utc) else { return nil }
+        guard let time = Self.read(text, now, .utc, isEnd) else { return nil }
         inUTC = time
     }
 
     var time: Timestamp {
         let zone = Self.zone.withLock { $0 }
-        return zone == .utc ? inUTC : Self.read(text, now, zone) ?? inUTC
+        return zone == .utc ? inUTC : Self.read(text, now, zone, isEnd) ?? inUTC
     }
 
-    private static func read(_ text: String, _ now: Timestamp, _ zone: TableZone) -> Timestamp? {
+    private static func read(_ text: String, _ now: Timestamp, _ zone: TableZone, _ isEnd: Bool) -> Timestamp? {
         let word = text.lowercased()
-        if let time = number(word) ?? distance(word, now) ?? ofDay(word, now, zone) { return time }
+        if let time = number(word) ?? distance(word, now) ?? ofDay(word, now, zone, isEnd) { return time }
         guard let time = month(word) ?? ISOTime.parse(text) else { return nil }
-        return hasZone(word) ? time : moved(time, from: zone)
+        return hasZone(word) ? time : moved(time, from: zone, isEnd)
     }
 
     /// Whether it ends with `Z` or an offset.
@@ -45,14 +48,20 @@ struct TimeArgument: Equatable {
     }
 
     /// The time at which a clock of the zone shows what a clock of UTC shows at `time`.
-    private static func moved(_ time: Timestamp, from zone: TableZone) -> Timestamp {
-        let moved = zone.seconds(ofLocal: time.seconds)
+    private static func moved(_ time: Timestamp, from zone: TableZone, _ isEnd: Bool) -> Timestamp {
+        let moved = zone.seconds(ofLocal: time.seconds, isLater: isEnd)
         return time.adding(seconds: moved - time.seconds)
     }
 
     /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> TimeArgument {
         guard let time = TimeArgument(text) else { throw ValidationError(understood) }
+        return time
+    }
+
+    /// The same for a time that ends a window.
+    static func parsedEnd(_ text: String) throws -> TimeArgument {
+        guard let time = TimeArgument(text, isEnd: true) else { throw ValidationError(understood) }
         return time
     }
 
@@ -96,7 +105,7 @@ struct TimeArgument: Equatable {
     }
 
     /// `now`, `today`, `yesterday`, `yesterday 10:00`, or a time of today: `10:00`.
-    private static func ofDay(_ text: String, _ now: Timestamp, _ zone: TableZone) -> Timestamp? {
+    private static func ofDay(_ text: String, _ now: Timestamp, _ zone: TableZone, _ isEnd: Bool) -> Timestamp? {
         if text == "now" { return now }
         let local = zone.local(now.seconds)
         var start = Timestamp(seconds: local - local % day)
@@ -104,7 +113,7 @@ struct TimeArgument: Equatable {
         for (word, days) in [("today", 0 as Int64), ("yesterday", 1)] where text.hasPrefix(word) {
             start = start.adding(seconds: -days * day)
             clock = clock.dropFirst(word.count)
-            if clock.isEmpty { return moved(start, from: zone) }
+            if clock.isEmpty { return moved(start, from: zone, isEnd) }
             guard clock.removeFirst() == " " else { return nil }
         }
         let hours = clock.trimmingCharacters(in: .whitespaces)
@@ -114,7 +123,7 @@ struct TimeArgument: Equatable {
         let (time, overflows) = start.microseconds.addingReportingOverflow(offset.microseconds)
         guard !overflows else { return nil }
         let read = Timestamp(microseconds: time)
-        return hasZone("t" + hours) ? read : moved(read, from: zone)
+        return hasZone("t" + hours) ? read : moved(read, from: zone, isEnd)
     }
 
     /// The first instant of a month, `2025-09`, or of a year, `2025`.

@@ -55,12 +55,27 @@ enum TableZone {
         return overflows ? seconds : shifted
     }
 
-    /// When its clock shows such a reading; the earlier time where the clock is set back.
-    func seconds(ofLocal local: Int64) -> Int64 {
-        guard self == .local, let near = Self.offset(local) else { return local }
+    /// When its clock shows such a reading. Where the clock is set back it does so twice.
+    /// - Parameter isLater: whether the second of these times is meant, not the first.
+    func seconds(ofLocal local: Int64, isLater: Bool = false) -> Int64 {
+        guard self == .local else { return local }
+        let times = Self.times(ofLocal: local)
+        if let time = isLater ? times.max() : times.min() { return time }
+        // The clock never shows it: it is set ahead there.
+        guard let near = Self.offset(local) else { return local }
         let (guess, overflows) = local.subtractingReportingOverflow(near)
         guard !overflows, let offset = Self.offset(guess) else { return local }
         return local.subtractingReportingOverflow(offset).partialValue
+    }
+
+    /// With the offset of the day before, and with that of the day after.
+    private static func times(ofLocal local: Int64) -> [Int64] {
+        [-86_400, 86_400].compactMap { (distance: Int64) in
+            let (day, overflows) = local.addingReportingOverflow(distance)
+            guard !overflows, let offset = offset(day) else { return nil }
+            let (time, isBeyond) = local.subtractingReportingOverflow(offset)
+            return !isBeyond && Self.offset(time) == offset ? time : nil
+        }
     }
 
     private static let isZoneRead: Bool = {
