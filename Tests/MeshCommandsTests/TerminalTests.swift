@@ -2,6 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import MeshCommands
+
 extension Tool {
     fileprivate static let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/terminal.py").path
 
@@ -120,8 +122,20 @@ struct TerminalTests {
         #expect(
             try shown(tool, "messages", "--where", "text~9", "--sort", "text", "--limit", "2").output.contains("\n(2 of 312;"))
         #expect(try shown(tool, "events", "--port", "TEXT_MESSAGE_APP", "--offset", "1231").output.contains(" of ") == false)
+        for list in ["packets", "events"] {
+            let window = try shown(tool, list, "--since", "2025-10-01", "--limit", "2").output
+            #expect(window.hasSuffix("\n(2 of 1,234; --limit and --offset show more)\n"), "\(window)")
+        }
         #expect(try tool.run("messages", "--limit", "3", "--format", "csv").errors.isEmpty)
         #expect(try tool.run("events", "--limit", "3").errors.isEmpty, "no note where the limit was given, but on a terminal")
+    }
+
+    @Test(arguments: [
+        (2, 1_234, 3, "2 of 1,234"), (2, nil, 3, "2, and there are more"), (2, nil, 1_235, "2 of more than 1,234"),
+    ])
+    func `where counting takes long, it says that there are more`(shown: Int, total: Int?, seen: Int, text: String) {
+        let note = RowPage.note(shown, of: total.map { UInt64($0) }, atLeast: UInt64(seen))
+        #expect(note == text + "; --limit and --offset show more")
     }
 
     @Test func `more than fits goes through the pager, less does not`() throws {

@@ -92,8 +92,14 @@ struct EventList: LiveList {
         }
     }
 
-    /// How many events there are; nil where that takes reading them.
+    /// How many events there are; nil where counting them takes long.
     private func count(_ request: ListRequest) throws -> UInt64? {
+        if let known = try countByIndex(request) { return known }
+        return try RowPage.counted { take in try find(request.query.unpaged, in: request.ledger) { _ in take() } }
+    }
+
+    /// The same; nil where that takes reading them.
+    private func countByIndex(_ request: ListRequest) throws -> UInt64? {
         guard !failed, source == nil, !request.ledger.countsOnlyHeard else { return nil }
         let query = request.options.query
         guard by == .arrival || !query.hasTimes else { return nil }  // the index does not have which times are known

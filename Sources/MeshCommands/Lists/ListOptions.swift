@@ -101,10 +101,8 @@ struct ListRequest {
     ) throws -> UInt64? {
         func all<Declared: QueryRow>(_ type: Declared.Type) throws -> Int { try ledger.fetchCount(FetchDescriptor<Declared>()) }
         if let type = type as? any QueryRow.Type, try all(type) > 50_000 { return nil }
-        var query = options.query
-        (query.limit, query.offset) = (.max, 0)
         var count: UInt64 = 0
-        try query.visitKnown(isOfImport, visit) { _ in count += 1 }
+        try options.query.unpaged.visitKnown(isOfImport, visit) { _ in count += 1 }
         return count
     }
 
@@ -284,6 +282,13 @@ extension ListRequest {
 extension RowQuery {
     /// Whether only rows of some times are wanted, which those are not of which only the time of their import is known.
     var hasTimes: Bool { since != nil || until != nil }
+
+    /// Of all pages.
+    var unpaged: RowQuery {
+        var query = self
+        (query.limit, query.offset) = (.max, 0)
+        return query
+    }
 
     /// Visits the rows of a page without those of which only the time of the import is known.
     func visitKnown<Row>(

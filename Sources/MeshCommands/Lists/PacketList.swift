@@ -63,7 +63,10 @@ struct PacketList: LiveList {
             }
             return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
         } total: {
-            isOfAll ? try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20)) : nil
+            guard !isOfAll else {
+                return try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20))
+            }
+            return try RowPage.counted { take in try find(request.query.unpaged, in: request.ledger) { _ in take() } }
         } leftOut: { isChosen in
             guard by == .heard else { return nil }
             return try withoutActuallyEscaping(isChosen) { isChosen in

@@ -47,8 +47,27 @@ struct RowPage {
     var total: UInt64? { isCut ? nil : seen }
 
     static func note(_ shown: Int, of total: UInt64?, atLeast least: UInt64) -> String {
-        let all = total.map { $0.grouped } ?? "more than \(max(least, UInt64(shown) + 1).grouped(below: 1))"
-        return "\(UInt64(shown).grouped) of \(all); --limit and --offset show more"
+        let all =
+            if let total {
+                " of \(total.grouped)"
+            } else if least > UInt64(shown) + 1 {
+                " of more than \((least - 1).grouped)"
+            } else {
+                ", and there are more"
+            }
+        return "\(UInt64(shown).grouped)\(all); --limit and --offset show more"
+    }
+
+    /// Counts rows one by one while that is quick; nil where it is not.
+    static func counted(_ visit: (() -> Bool) throws -> Void) rethrows -> UInt64? {
+        let end = ContinuousClock.now + patience
+        var (count, isWhole) = (UInt64(0), true)
+        try visit {
+            count += 1
+            if count % 64 == 0, ContinuousClock.now > end { isWhole = false }
+            return isWhole
+        }
+        return isWhole ? count : nil
     }
 }
 
@@ -69,8 +88,4 @@ extension BinaryInteger {
         }
         return String(text.reversed())
     }
-}
-
-extension UInt64 {
-    fileprivate func grouped(below distance: UInt64) -> String { (self > distance ? self - distance : self).grouped }
 }
