@@ -19,7 +19,7 @@ extension EventLog {
             return try create(folder, lock, options)
         } catch {
             // With the lock held, so that no other process creates a log in it.
-            if isNew { try? FileManager.default.removeItem(atPath: path) }  // the first failure is the one to report
+            if isNew { try? OwnedFile.removeAll(path) }  // the first failure is the one to report
             throw error
         }
     }

@@ -42,7 +42,7 @@ extension Environment {
         try OwnedFile.makeFolder(path)
         // LMDB would create it for the superuser; it accepts an empty file as a new one.
         let file = path + "/data.mdb"
-        if OwnedFile.owner(above: file) != nil { Glibc.close(try OwnedFile.open(file, O_RDWR | O_CREAT)) }
+        if try OwnedFile.owner(above: file) != nil { Glibc.close(try OwnedFile.open(file, O_RDWR | O_CREAT)) }
     }
 
     /// LMDB would create an empty data file if a reader or a careful writer expects one.
@@ -125,7 +125,7 @@ extension Environment {
             try check(unsafe mdb_env_set_maxdbs(handle, UInt32(clamping: options.maximumTables)), "mdb_env_set_maxdbs")
             if number != getpid() { unsafe try ReaderNumber.take(number, handle, path) }
             if !lacksLocks(path, options) { try reserveLocks(path) }
-            try check(unsafe mdb_env_open(handle, path, flags(path, options), 0o600), "mdb_env_open")
+            try check(unsafe openFiles(handle, path, options), "mdb_env_open")
             if !lacksLocks(path, options) {
                 try check(unsafe mdb_reader_check(handle, nil), "mdb_reader_check")
             }
@@ -136,6 +136,29 @@ extension Environment {
         return unsafe handle
     }
 
+    /// LMDB opens its files by their paths, and creates what is missing. For the superuser in another user's ledger, the path leads
+    /// through the opened folder, with that user's rights: a link in a file's place leads to nothing that this user could not open.
+    private static func openFiles(
+        _ handle: OpaquePointer, _ path: String, _ options: EnvironmentOptions
+    ) throws(StorageError) -> Int32 {
+        let flags = flags(path, options)
+        guard geteuid() == 0 else { return unsafe mdb_env_open(handle, path, flags, fileMode) }
+        let folder = try OpenedFolder(path)
+        let place = "/proc/self/fd/\(folder.descriptor)"
+        guard let owner = try folder.otherOwner(), unsafe access(place + "/.", F_OK) == 0 else {
+            return unsafe mdb_env_open(handle, path, flags, fileMode)
+        }
+        guard try folder.isUsable(by: owner.user) else { return unsafe mdb_env_open(handle, place, flags, fileMode) }
+        // They hold for this thread only.
+        let (group, user) = (setfsgid(owner.group), setfsuid(owner.user))
+        defer {
+            setfsuid(UInt32(bitPattern: user))
+            setfsgid(UInt32(bitPattern: group))
+        }
+        return unsafe mdb_env_open(handle, place, flags, fileMode)
+    }
+
+    private static let fileMode: UInt32 = 0o600
     private static let readerPlaces: UInt32 = 1024
     /// Their size in LMDB: a cache line each, and three before them.
     package static let lockFileSize = Int(readerPlaces) * 64 + 128
@@ -215,5 +238,18 @@ private struct FilesBefore {
         guard data == nil || data == opened, dataNow == nil || dataNow == opened,
             locks == nil || locksNow == nil || locks == locksNow
         else { throw StorageError(.foreign, call: "it was replaced while it was being opened", path: path) }
+    }
+}
+
+extension OpenedFolder {
+    /// Whether a user can open an environment's files in this folder, which is theirs. Those of a ledger that is kept read only may be
+    /// out of reach.
+    fileprivate func isUsable(by user: UInt32) throws(StorageError) -> Bool {
+        guard try ownStatus().st_mode & 0o300 == 0o300 else { return false }
+        for name in ["data.mdb", "lock.mdb"] {
+            guard let file = try status(name) else { continue }
+            guard file.st_uid == user, file.st_mode & 0o600 == 0o600 else { return false }
+        }
+        return true
     }
 }

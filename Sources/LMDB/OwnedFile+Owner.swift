@@ -5,12 +5,23 @@ internal import Glibc
 extension OwnedFile {
     /// Creates a folder for its owner only, unless it exists.
     package static func makeFolder(_ path: String) throws(StorageError) {
-        if unsafe mkdir(path, 0o700) == 0 { return give(path) }
+        let (folder, name) = try OpenedFolder.above(path)
+        if unsafe mkdirat(folder.descriptor, name, 0o700) == 0 { return give(name, in: folder) }
         let number = errno
         var status = stat()
-        if number == EEXIST, unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        if number == EEXIST, unsafe fstatat(folder.descriptor, name, &status, 0) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            return
+        }
         if number == EEXIST { try requireFolder(path) }
         throw StorageError(.init(number: number), call: "mkdir", path: path, number: number)
+    }
+
+    /// Creates a folder for its owner only.
+    /// - Throws: with `EEXIST` if something is there.
+    package static func makeNewFolder(_ path: String) throws(StorageError) {
+        let (folder, name) = try OpenedFolder.above(path)
+        guard unsafe mkdirat(folder.descriptor, name, 0o700) == 0 else { throw folder.failed("mkdir", name) }
+        give(name, in: folder)
     }
 
     /// Creates a folder, and missing ones above it.
@@ -24,10 +35,31 @@ extension OwnedFile {
         }
     }
 
+    /// Gives a file or folder of the owner other access rights.
+    package static func setMode(_ path: String, _ mode: UInt32) throws(StorageError) {
+        let (folder, name) = try OpenedFolder.above(path)
+        guard unsafe fchmodat(folder.descriptor, name, mode, AT_SYMLINK_NOFOLLOW) != 0 else { return }
+        // Without `/proc`, the system cannot tell links apart here.
+        guard errno == EOPNOTSUPP, geteuid() != 0, unsafe fchmodat(folder.descriptor, name, mode, 0) == 0 else {
+            throw folder.failed("chmod", name)
+        }
+    }
+
+    /// Creates a symbolic link.
+    package static func link(_ target: String, at path: String) throws(StorageError) {
+        let (folder, name) = try OpenedFolder.above(path)
+        guard unsafe symlinkat(target, folder.descriptor, name) == 0 else { throw folder.failed("symlink", name) }
+    }
+
     /// Gives what the superuser has just created at the path to the owner of its folder. Leaves a file with several names alone: its creator is unknown.
     package static func give(_ path: String) {
-        guard let owner = owner(above: path) else { return }
-        let file = unsafe Glibc.open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        guard geteuid() == 0, let (folder, name) = try? OpenedFolder.above(path) else { return }  // it stays the superuser's
+        give(name, in: folder)
+    }
+
+    private static func give(_ name: String, in folder: OpenedFolder) {
+        guard let owner = (try? folder.otherOwner()) ?? nil else { return }  // it stays the superuser's
+        let file = unsafe openat(folder.descriptor, name, OpenedFolder.pathOnly | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { close(file) }
         var status = stat()
@@ -38,12 +70,9 @@ extension OwnedFile {
     }
 
     /// The owner of the folder that holds `path`, if this process is the superuser's and the folder is not.
-    static func owner(above path: String) -> (user: UInt32, group: UInt32)? {
-        var status = stat()
-        guard geteuid() == 0, let parent = parent(of: path), unsafe stat(parent, &status) == 0, status.st_uid != 0 else {
-            return nil
-        }
-        return (status.st_uid, status.st_gid)
+    static func owner(above path: String) throws(StorageError) -> (user: UInt32, group: UInt32)? {
+        guard geteuid() == 0 else { return nil }
+        return try OpenedFolder.above(path).folder.otherOwner()
     }
 
     private static func parent(of path: String) -> String? {
@@ -53,7 +82,6 @@ extension OwnedFile {
         return end == name.startIndex ? "/" : String(name[..<end])
     }
 
-    // `O_PATH` and `AT_EMPTY_PATH` of Linux, which Swift does not import.
-    private static let pathOnly: Int32 = 0o10000000
+    /// `AT_EMPTY_PATH` of Linux, which Swift does not import.
     private static let emptyPath: Int32 = 0x1000
 }

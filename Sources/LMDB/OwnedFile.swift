@@ -10,24 +10,33 @@ package enum OwnedFile {
     /// Opens a plain file; if it is created, it gets `mode`.
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
     package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
-        try require(path)
+        let (folder, name) = try OpenedFolder.above(path)
+        return try open(name, in: folder, flags, mode: mode, path)
+    }
+
+    private static func open(
+        _ name: String, in folder: OpenedFolder, _ flags: Int32, mode: UInt32, _ path: String
+    ) throws(StorageError) -> Int32 {
+        let owner = try folder.ownStatus().st_uid
+        if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
         let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         // The superuser has to know which files are new, because they get another owner.
         var file = Int32(-1)
         let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
-        if mayBeOfOther { file = unsafe Glibc.open(path, flags | O_EXCL, mode) }
+        if mayBeOfOther { file = unsafe openat(folder.descriptor, name, flags | O_EXCL, mode) }
         let isNew = file >= 0
-        if !isNew { file = unsafe Glibc.open(path, flags, mode) }
+        if !isNew { file = unsafe openat(folder.descriptor, name, flags, mode) }
         guard file >= 0 else {
             let number = errno
-            try require(path)  // it may have been put there meanwhile
+            // It may have been put there meanwhile.
+            if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
             throw StorageError(.init(number: number), call: "open", path: path, number: number)
         }
         var status = stat()
         do throws(StorageError) {
             guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
-            try require(status, isFolder: false, path)
-            if isNew, let owner = owner(above: path) { fchown(file, owner.user, owner.group) }
+            try require(status, isFolder: false, path, folderOwner: owner)
+            if isNew, let owner = try folder.otherOwner() { fchown(file, owner.user, owner.group) }
         } catch {
             close(file)
             throw error
@@ -81,25 +90,62 @@ package enum OwnedFile {
 
     /// Writes beside the file, as `PATH.new`, syncs, renames and syncs the folder, so that a reader or a crash finds the old bytes or the new ones.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
-        try require(path)
-        let temporary = path + ".new"
-        let file = try create(temporary, mode: mode)
+        let (folder, name) = try OpenedFolder.above(path)
+        let owner = try folder.ownStatus().st_uid
+        if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
+        let temporary = name + ".new"
+        let file = try create(temporary, in: folder, mode: mode, path + ".new")
         defer { close(file) }
         do throws(StorageError) {
-            try write(file, bytes, temporary)
-            guard fsync(file) == 0 else { throw failed("fsync", temporary) }
-            guard unsafe rename(temporary, path) == 0 else { throw failed("rename", path) }
+            try write(file, bytes, path + ".new")
+            guard fsync(file) == 0 else { throw failed("fsync", path + ".new") }
+            try folder.rename(temporary, to: folder, name)
         } catch {
-            unsafe unlink(temporary)
+            try? folder.removeFile(temporary)  // the earlier failure is the one to report
             throw error
         }
-        try syncFolder(path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
+        try folder.sync()
     }
 
     /// Creates an empty file for writing, replacing the remains of an interruption.
     package static func create(_ path: String, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
-        guard unsafe unlink(path) == 0 || errno == ENOENT || errno == EISDIR else { throw failed("unlink", path) }
-        return try open(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        let (folder, name) = try OpenedFolder.above(path)
+        return try create(name, in: folder, mode: mode, path)
+    }
+
+    private static func create(
+        _ name: String, in folder: OpenedFolder, mode: UInt32, _ path: String
+    ) throws(StorageError) -> Int32 {
+        do throws(StorageError) {
+            try folder.removeFile(name)
+        } catch {
+            guard error.number == ENOENT || error.number == EISDIR else { throw error }
+        }
+        return try open(name, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: mode, path)
+    }
+
+    /// Moves a file or folder to a name that is free.
+    package static func move(_ path: String, to new: String) throws(StorageError) {
+        let (from, to) = (try OpenedFolder.above(path), try OpenedFolder.above(new))
+        if try to.folder.status(to.name) != nil {
+            throw StorageError(.init(number: EEXIST), call: "rename", path: new, number: EEXIST)
+        }
+        try from.folder.rename(from.name, to: to.folder, to.name)
+    }
+
+    /// Copies a file to a name that is free.
+    package static func copy(_ path: String, to new: String) throws(StorageError) {
+        let file = try open(path, O_RDONLY)
+        defer { close(file) }
+        let target = try open(new, O_WRONLY | O_CREAT | O_EXCL)
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { throw failed("read", path) }
+            if count == 0 { return }
+            try write(target, Array(buffer.prefix(max(count, 0))), new)
+        }
     }
 
     package static func write(_ file: Int32, _ bytes: [UInt8], _ path: String) throws(StorageError) {
@@ -148,20 +194,26 @@ package enum OwnedFile {
         return nil
     }
 
-    private static func require(_ status: stat, isFolder: Bool, _ path: String) throws(StorageError) {
+    private static func require(
+        _ status: stat, isFolder: Bool, _ path: String, folderOwner: UInt32? = nil
+    ) throws(StorageError) {
         let type = status.st_mode & S_IFMT
         guard type == (isFolder ? S_IFDIR : S_IFREG) else {
             throw StorageError(.foreign, call: "it is \(kind(type)), not \(isFolder ? "a folder" : "a plain file")", path: path)
         }
         guard status.st_uid != geteuid(), status.st_uid != 0 else { return }
+        let owner = if let folderOwner { folderOwner } else { try ownerAbove(path) }
+        guard owner == status.st_uid else {
+            throw StorageError(.foreign, call: "it belongs to user \(status.st_uid), its folder to user \(owner)", path: path)
+        }
+    }
+
+    private static func ownerAbove(_ path: String) throws(StorageError) -> UInt32 {
         var parent = stat()
         if unsafe stat(path + "/..", &parent) != 0, let end = path.lastIndex(of: "/") {
             guard unsafe stat(String(path[...end]), &parent) == 0 else { throw failed("stat", path) }
         }
-        guard parent.st_uid == status.st_uid else {
-            throw StorageError(
-                .foreign, call: "it belongs to user \(status.st_uid), its folder to user \(parent.st_uid)", path: path)
-        }
+        return parent.st_uid
     }
 
     /// What is at a path, in words.

@@ -300,6 +300,76 @@ int open64(const char *path, int flags, ...) {
     return open(path, flags, mode);
 }
 
+/* The path of a name in an opened folder. */
+static const char *path_at(int folder, const char *name, char *path, size_t size) {
+    if (folder == AT_FDCWD || *name == '/') return name;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(link, path, size - 1);
+    if (length < 0 || (size_t)length + strlen(name) + 2 > size) return name;
+    path[length] = '/';
+    strcpy(path + length + 1, name);
+    return path;
+}
+
+int openat(int folder, const char *name, int flags, ...) {
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    static int (*real_openat)(int, const char *, int, ...);
+    if (!real_openat) real_openat = REAL(openat);
+    if (!shut && !is_whole) return real_openat(folder, name, flags, mode);
+    char room[4096];
+    const char *path = path_at(folder, name, room, sizeof room);
+    size_t length = strlen(path), shut_length = shut ? strlen(shut) : 0;
+    if (shut && !(flags & O_PATH) && length >= shut_length && strcmp(path + length - shut_length, shut) == 0) {
+        errno = EMFILE;
+        return -1;
+    }
+    int is_new = is_whole && (flags & O_CREAT) && access(path, F_OK) != 0;
+    int fd = real_openat(folder, name, flags, mode);
+    if (is_whole && fd >= 0 && is_new) note_call(MAKE, path, NULL);
+    if (is_whole && fd >= 0 && !is_new && (flags & O_TRUNC)) note_call(TRUNCATE, path, NULL);
+    return fd;
+}
+int openat64(int folder, const char *name, int flags, ...) {
+    mode_t mode = 0;
+    if (flags & O_CREAT) {
+        va_list rest;
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    return openat(folder, name, flags, mode);
+}
+
+int renameat(int folder, const char *from, int other, const char *to) {
+    char room[4096], space[4096];
+    int result = REAL(renameat)(folder, from, other, to);
+    if (is_whole && result == 0)
+        note_call(RENAME, path_at(folder, from, room, sizeof room), path_at(other, to, space, sizeof space));
+    return result;
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+    char room[4096];
+    int result = REAL(unlinkat)(folder, name, flags);
+    if (is_whole && result == 0)
+        note_call(flags & AT_REMOVEDIR ? REMOVE_FOLDER : UNLINK, path_at(folder, name, room, sizeof room), NULL);
+    return result;
+}
+
+int mkdirat(int folder, const char *name, mode_t mode) {
+    char room[4096];
+    int result = REAL(mkdirat)(folder, name, mode);
+    if (is_whole && result == 0) note_call(MAKE_FOLDER, path_at(folder, name, room, sizeof room), NULL);
+    return result;
+}
+
 int rename(const char *from, const char *to) {
     int result = REAL(rename)(from, to);
     if (is_whole && result == 0) note_call(RENAME, from, to);

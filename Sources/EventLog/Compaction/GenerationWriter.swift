@@ -52,12 +52,15 @@ struct GenerationWriter: Sendable {
 
     private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
         let target = folder.environmentPath(generation: new)
-        guard unsafe mkdir(target, 0o700) == 0 else { throw SmallFile.failureToMake(errno, target) }
-        OwnedFile.give(target)
+        do throws(StorageError) {
+            try OwnedFile.makeNewFolder(target)
+        } catch {
+            throw error.number > 0 ? SmallFile.failureToMake(error.number, target) : SmallFile.failure(error)
+        }
         do throws(EventLogError) {
             try SmallFile.copyMode(of: old, to: target)
         } catch {
-            unsafe rmdir(target)
+            try? OwnedFile.removeEmptyFolder(target)  // the earlier failure is the one to report
             throw error
         }
     }

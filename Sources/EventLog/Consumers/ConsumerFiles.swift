@@ -109,7 +109,7 @@ package struct ConsumerFiles: Sendable {
     }
 
     func remove(_ name: String) throws(EventLogError) {
-        guard unsafe unlink(positionPath(name)) == 0 else { throw SmallFile.failure(errno, positionPath(name)) }
+        try SmallFile.remove(positionPath(name))
         try SmallFile.syncFolder(folder)
     }
 }

@@ -57,7 +57,7 @@ package final class ConsumerLease: Sendable {
         guard try files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else { return false }
         let lock = try files.lock(name)
         defer { lock.release() }
-        guard unsafe unlink(path(files, name)) == 0 else { throw SmallFile.failure(errno, path(files, name)) }
+        try SmallFile.remove(path(files, name))
         try SmallFile.syncFolder(files.folder)
         return true
     }

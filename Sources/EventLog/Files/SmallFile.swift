@@ -58,6 +58,15 @@ package enum SmallFile {
         }
     }
 
+    /// Removes a file, of a link the link itself.
+    static func remove(_ path: String) throws(EventLogError) {
+        do throws(StorageError) {
+            try OwnedFile.remove(path)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// Refuses anything but a folder of the ledger's owner.
     package static func requireFolder(_ path: String) throws(EventLogError) {
         do throws(StorageError) {
@@ -106,7 +115,11 @@ package enum SmallFile {
     static func copyMode(of model: String, to path: String) throws(EventLogError) {
         var status = stat()
         guard unsafe stat(model, &status) == 0 else { throw failure(errno, model) }
-        guard unsafe chmod(path, status.st_mode & 0o7777) == 0 else { throw failure(errno, path) }
+        do throws(StorageError) {
+            try OwnedFile.setMode(path, status.st_mode & 0o7777)
+        } catch {
+            throw failure(error)
+        }
     }
 
     package static func size(_ path: String) throws(EventLogError) -> Int {

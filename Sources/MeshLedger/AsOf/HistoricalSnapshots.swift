@@ -81,7 +81,7 @@ struct HistoricalSnapshots: Sendable {
             }
             // Damaged, or with events that the log has lost.
             try FileManager.default.removeItem(atPath: path)
-            if mayWrite { try? FileManager.default.removeItem(atPath: file(sequence)) }  // the next one is tried
+            if mayWrite { try? OwnedFile.remove(file(sequence)) }  // the next one is tried
         }
         return nil
     }
@@ -104,11 +104,11 @@ struct HistoricalSnapshots: Sendable {
             try OwnedFile.requireFolder(folder)
             try OwnedFile.makeFolders(folder)
             try store.environment.copyData(to: unfinished)
-            try FileManager.default.moveItem(atPath: unfinished, toPath: file(sequence))
+            try OwnedFile.move(unfinished, to: file(sequence))
             // It contains data that was erased meanwhile.
-            if try log.lastErasure()?.rawValue ?? 0 != mark { try FileManager.default.removeItem(atPath: file(sequence)) }
+            if try log.lastErasure()?.rawValue ?? 0 != mark { try OwnedFile.remove(file(sequence)) }
         } catch {
-            try? FileManager.default.removeItem(atPath: unfinished)  // not reported: the state is there anyway
+            try? OwnedFile.remove(unfinished)  // not reported: the state is there anyway
         }
     }
 
@@ -124,7 +124,7 @@ struct HistoricalSnapshots: Sendable {
         guard mayWrite else { return }
         let places = Set(places(through: log.head.rawValue).map { "\(prefix)\($0)" })
         for name in names() where !places.contains(name) && isCopy(name) && !isBeingMade(name) {
-            try? FileManager.default.removeItem(atPath: folder + "/" + name)  // retried with the next query
+            try? OwnedFile.remove(folder + "/" + name)  // retried with the next query
         }
     }
 }

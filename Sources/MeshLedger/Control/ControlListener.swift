@@ -18,7 +18,7 @@ struct ControlListener: Sendable {
 
     /// Stops listening. The socket's file is removed if it is still this one.
     func stop() {
-        if identity != nil, Self.socket(at: path) == identity { unsafe unlink(path) }
+        if identity != nil, Self.socket(at: path) == identity { try? OwnedFile.remove(path) }  // the next writer does
         close(file)
     }
 

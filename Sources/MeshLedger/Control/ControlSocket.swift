@@ -17,7 +17,7 @@ enum ControlSocket {
         do throws(ControlError) {
             // Set before it has a name, so that it never has another mode.
             guard fchmod(file, 0o600) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
-            unsafe unlink(path(in: ledger))
+            try? OwnedFile.remove(path(in: ledger))  // then the name is not free, as the next call says
             unsafe try withAddress(ledger) { address, length in unsafe bind(file, address, length) }
             OwnedFile.give(path(in: ledger))
             guard Glibc.listen(file, 16) == 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
@@ -56,11 +56,16 @@ enum ControlSocket {
     private static func withAddress(
         _ ledger: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(ControlError) {
-        let folder = unsafe open(ledger, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw ControlError(.unreachable, path: path(in: ledger), number: errno) }
-        defer { close(folder) }
-        let short = path(in: ledger)
-        let text = short.utf8.count <= longestPath ? short : "/proc/self/fd/\(folder)/\(name)"
+        let folder: OpenedFolder
+        do throws(StorageError) {
+            folder = try OpenedFolder(ledger)
+        } catch {
+            throw ControlError(.unreachable, path: path(in: ledger), number: error.number)
+        }
+        let (short, anchored) = (path(in: ledger), "/proc/self/fd/\(folder.descriptor)/\(name)")
+        // The path may lead elsewhere by now, which matters to the superuser.
+        let isShort = unsafe short.utf8.count <= longestPath && (geteuid() != 0 || access("/proc/self/fd", F_OK) != 0)
+        let text = isShort ? short : anchored
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in

@@ -21,8 +21,10 @@ struct ErasedViews: Sendable {
     func removeAll() throws {
         if FileManager.default.fileExists(atPath: folder) {
             // First renamed as a whole: otherwise a process that opens a view now would put files into the folder that is being removed.
-            guard unsafe rename(folder, ledger + "/" + Self.removed + UUID().uuidString) == 0 else {
-                throw LedgerError(POSIXError(.init(rawValue: errno) ?? .EIO), path: folder)
+            do {
+                try OwnedFile.move(folder, to: ledger + "/" + Self.removed + UUID().uuidString)
+            } catch {
+                throw LedgerError(error, path: folder)
             }
             try Self.sync(ledger)
         }

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LMDB
 
 /// The most bytes that a ledger's log and views may take together, as stored in the ledger. Without a limit, only the disk bounds them.
 public struct SizeLimit: Sendable, Equatable {
@@ -37,8 +38,7 @@ public struct SizeLimit: Sendable, Equatable {
         guard bytes ?? 1 > 0 else { throw LedgerError(.query, path: path, "a size limit is at least 1 byte; nil is no limit") }
         do {
             guard let bytes else {
-                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-                return
+                return try OwnedFile.remove(path)
             }
             try CheckedText.replace(path, with: "size-bytes \(bytes)\n")
         } catch {

@@ -105,7 +105,7 @@ public final class Ledger: Sendable {
         } catch {
             // Only a folder that this process created is removed, not one that another process made meanwhile: this process still holds the log's lock.
             if log != nil, !wasThere {
-                try? FileManager.default.removeItem(atPath: path)  // the first failure is the one to report
+                try? OwnedFile.removeAll(path)  // the first failure is the one to report
             }
             await log?.close()
             throw LedgerError(error, path: path)

@@ -35,7 +35,7 @@ struct SpooledRecording {
     }
 
     func remove() {
-        unsafe unlink(path)
+        try? OwnedFile.remove(path)  // a later writer removes it
         close(file)
     }
 
@@ -45,7 +45,7 @@ struct SpooledRecording {
         for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
             let path = ledger + "/" + name
             guard let file = try? OwnedFile.open(path, O_RDWR) else { continue }  // not one of our files
-            if flock(file, LOCK_EX | LOCK_NB) == 0 { unsafe unlink(path) }
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { try? OwnedFile.remove(path) }  // the next writer tries again
             close(file)
         }
     }

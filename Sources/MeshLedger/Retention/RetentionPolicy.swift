@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LMDB
 
 /// How long, or how many, events are kept. Without a policy, all are.
 public struct RetentionPolicy: Sendable, Equatable {
@@ -75,8 +76,7 @@ extension RetentionPolicy {
         if let largestBytes { text += "larger-than-bytes \(largestBytes)\n" }
         do {
             guard !isOff else {
-                if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
-                return
+                return try OwnedFile.remove(path)
             }
             try CheckedText.replace(path, with: text)
         } catch {

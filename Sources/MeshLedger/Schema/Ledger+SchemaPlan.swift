@@ -134,7 +134,7 @@ extension Ledger {
             throw LedgerError(.missing, path: path, "there is no view \(name) in \(path)")
         }
         do {
-            try FileManager.default.removeItem(atPath: "\(path)/views/\(name)")
+            try OwnedFile.removeAll("\(path)/views/\(name)")
         } catch {
             throw LedgerError(error, path: path)
         }

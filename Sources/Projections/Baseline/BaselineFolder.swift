@@ -18,7 +18,7 @@ package struct BaselineFolder: Sendable {
 
     /// Empties the folder where the next ones are built.
     package func prepareBuilding() throws {
-        if FileManager.default.fileExists(atPath: building) { try FileManager.default.removeItem(atPath: building) }
+        try OwnedFile.removeAll(building)
         try OwnedFile.makeFolders(building)
     }
 
@@ -28,14 +28,14 @@ package struct BaselineFolder: Sendable {
     private func finishBuilding(as name: String) throws {
         for view in try FileManager.default.contentsOfDirectory(atPath: building) {
             let lock = "\(building)/\(view)/lock.mdb"
-            if FileManager.default.fileExists(atPath: lock) { try FileManager.default.removeItem(atPath: lock) }
+            try OwnedFile.remove(lock)
             try Self.sync("\(building)/\(view)/data.mdb")
             try Self.sync("\(building)/\(view)")
         }
         try Self.sync(building)
         let place = path + "/" + name
-        if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
-        try FileManager.default.moveItem(atPath: building, toPath: place)
+        try OwnedFile.removeAll(place)
+        try OwnedFile.move(building, to: place)
         try Self.sync(path)
         try Self.sync((path as NSString).deletingLastPathComponent)
     }
@@ -65,13 +65,13 @@ package struct BaselineFolder: Sendable {
         let (place, next) = ("\(path)/\(last)", "\(path)/\(last)-next")
         // Without a replacement, those in force must not be removed.
         guard FileManager.default.fileExists(atPath: next) else { throw ViewFolderError(POSIXError(.ENOENT), next) }
-        if FileManager.default.fileExists(atPath: place) { try FileManager.default.removeItem(atPath: place) }
-        try FileManager.default.moveItem(atPath: next, toPath: place)
+        try OwnedFile.removeAll(place)
+        try OwnedFile.move(next, to: place)
         try Self.sync(path)
     }
 
     package func removeReplacement(of last: UInt64) throws {
-        try FileManager.default.removeItem(atPath: "\(path)/\(last)-next")
+        try OwnedFile.removeAll("\(path)/\(last)-next")
         try Self.sync(path)
     }
 

@@ -32,10 +32,9 @@ extension ViewStore {
         indexes: [IndexedTable] = []
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
-        try? FileManager.default.removeItem(atPath: unfinished)  // the remains of an interruption, if any
+        try? OwnedFile.removeAll(unfinished)  // the remains of an interruption, if any
         try OwnedFile.makeFolders(unfinished)
-        try FileManager.default.copyItem(atPath: file, toPath: unfinished + "/data.mdb")
-        OwnedFile.give(unfinished + "/data.mdb")
+        try OwnedFile.copy(file, to: unfinished + "/data.mdb")
         do {
             var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + 1 + tables.count)
             options.createsFolder = false
@@ -51,7 +50,7 @@ extension ViewStore {
                 try transaction.put(meta, key: name.rawSpan, value: identifier.rawSpan)
             }
         }
-        try FileManager.default.moveItem(atPath: unfinished, toPath: path)
+        try OwnedFile.move(unfinished, to: path)
         return try open(at: path, recipe: recipe, tables: tables, indexes: indexes, access: .readWrite)
     }
 

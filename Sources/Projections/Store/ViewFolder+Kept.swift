@@ -32,7 +32,11 @@ extension ViewFolder {
     package func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
         if isPinned { return try write("", to: pinFile) }
         guard self.isPinned else { return }
-        guard unsafe unlink(pinFile) == 0 else { throw ViewFolderError(POSIXError(errno), pinFile) }
+        do {
+            try OwnedFile.remove(pinFile)
+        } catch {
+            throw ViewFolderError(error, pinFile)
+        }
     }
 
     func write(_ text: String, to file: String) throws(ViewFolderError) {
@@ -60,8 +64,10 @@ extension ViewFolder {
     package func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
         guard !FileManager.default.fileExists(atPath: store(identifier)) else { return }
         let target = target(of: other)
-        guard unsafe symlink(target, store(identifier)) == 0 else {
-            throw ViewFolderError(POSIXError(errno), store(identifier))
+        do {
+            try OwnedFile.link(target, at: store(identifier))
+        } catch {
+            throw ViewFolderError(error, store(identifier))
         }
     }
 
