@@ -44,6 +44,8 @@ public struct EventLogOptions: Sendable {
     package var slowestCommit = Duration.seconds(1)
     /// For tests: called before each commit to decide whether it should fail.
     package var commitFault: (@Sendable () -> CommitFault?)?
+    /// For tests: called with the folder of a new generation when it is copied, before it is compared with the log.
+    package var copied: (@Sendable (_ path: String) -> Void)?
 
     public init(
         access: Access = .readWrite, sizeLimit: Int = 1 << 40, queueLimit: Int = 32 << 20, isDurable: Bool = true,

@@ -80,6 +80,54 @@ import Testing
         await log.close()
     }
 
+    @Test func `the generation before stays where an event of its successor is damaged`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path, options: options)
+        try await appendNumbered(log, 600)
+        await log.close()
+        try FileManager.default.copyItem(atPath: path + "/log/1", toPath: folder.path + "/1")
+        log = try EventLog.open(at: path, options: options)
+        _ = try await log.compact()
+        await log.close()
+        // As an interruption after `current` was written leaves it, with a bit flipped in the successor.
+        let file = path + "/log/2/data.mdb"
+        let good = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+        var bad = good
+        bad[try #require(Data(good).range(of: Data(numberedPayload(100)))).lowerBound] ^= 1
+        try write(bad, file)
+        try FileManager.default.copyItem(atPath: folder.path + "/1", toPath: path + "/log/1")
+        let error = #expect(throws: EventLogError.self) { try EventLog.open(at: path, options: options) }
+        #expect(error?.code == .corrupt)
+        #expect("\(String(describing: error))".contains("event 100"), "\(String(describing: error))")
+        #expect(FileManager.default.fileExists(atPath: path + "/log/1/data.mdb"))
+        try write(good, file)
+        log = try EventLog.open(at: path, options: options)
+        #expect(!FileManager.default.fileExists(atPath: path + "/log/1"))
+        #expect(try log.verify().eventsChecked == 600)
+        await log.close()
+    }
+
+    @Test func `a log that was damaged before it was compacted is opened without the generation before`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        var log = try EventLog.create(at: path, options: options)
+        try await appendNumbered(log, 600)
+        await log.close()
+        let file = path + "/log/1/data.mdb"
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+        bytes[try #require(Data(bytes).range(of: Data(numberedPayload(100)))).lowerBound] ^= 1
+        try write(bytes, file)
+        try FileManager.default.copyItem(atPath: path + "/log/1", toPath: folder.path + "/1")
+        log = try EventLog.open(at: path, options: options)
+        _ = try await log.compact()
+        await log.close()
+        try FileManager.default.copyItem(atPath: folder.path + "/1", toPath: path + "/log/1")
+        log = try EventLog.open(at: path, options: options)
+        #expect(!FileManager.default.fileExists(atPath: path + "/log/1"))
+        await log.close()
+    }
+
     @Test func `a consumer's position with a flipped bit is reported, and those of earlier versions are read`() throws {
         let folder = try TemporaryFolder()
         let files = ConsumerFiles(ledger: folder.path)

@@ -34,7 +34,7 @@ struct GenerationWriter: Sendable {
             try fill(old + 1)
             let target = try reopen(old + 1, like: oldPath)
             do throws(EventLogError) {
-                try takeOver(target, old + 1)
+                try takeOver(target, old + 1, try compare(target))
             } catch {
                 target.environment.close()
                 throw error
@@ -100,6 +100,17 @@ struct GenerationWriter: Sendable {
         }
     }
 
+    /// Compares almost everything with the log, and brings the copy up to date with what was appended meanwhile.
+    private func compare(_ target: LogStore) throws(EventLogError) -> CopyComparison {
+        log.options.copied?(target.environment.path)
+        return try storing { () throws(StorageError) in
+            var comparison = CopyComparison(source: log.store, target: target)
+            try comparison.advance { !maintenance.isEnded }
+            _ = try LogCopier(source: log.store, target: target).copy(limit: Self.rest, goesOn: { !maintenance.isEnded })
+            return comparison
+        }
+    }
+
     private func open(_ new: UInt32, isDurable: Bool) throws(EventLogError) -> LogStore {
         var options = log.options
         options.isDurable = isDurable
@@ -115,12 +126,16 @@ struct GenerationWriter: Sendable {
     }
 
     /// Stops the writer, copies the rest, and resumes the writer in the new generation.
-    private func takeOver(_ target: LogStore, _ new: UInt32) throws(EventLogError) {
+    private func takeOver(_ target: LogStore, _ new: UInt32, _ comparison: CopyComparison) throws(EventLogError) {
         guard let driver = log.driver else { throw EventLogError(.readOnly, path: log.path) }
         let (folder, stores) = (folder, log.stores)
         try driver.withWriterStopped { _ throws(EventLogError) in
             let source = stores.store
-            _ = try storing { () throws(StorageError) in try LogCopier(source: source, target: target).copy() }
+            try storing { () throws(StorageError) in
+                _ = try LogCopier(source: source, target: target).copy()
+                var comparison = comparison
+                try comparison.finish()
+            }
             guard try LogContents(source) == LogContents(target) else {
                 throw EventLogError(
                     .corrupt, path: target.environment.path, detail: "the copy differs from the log, which stays as it was")

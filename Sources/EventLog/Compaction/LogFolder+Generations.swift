@@ -16,50 +16,67 @@ extension LogFolder {
 
     /// Removes what an interruption left beside the log, but only if it has no event that the log lacks. What cannot be read stays.
     ///
-    /// - Parameter store: the log, open and found intact.
+    /// A generation that was the log is removed only when all events of its successor were read: an interruption may have damaged them.
+    /// - Parameter store: the log, open and found intact at its end.
     /// - Throws: `.corrupt` if another generation has more; nothing was removed.
     func removeLeftovers(of generation: UInt32, _ store: LogStore) throws(EventLogError) {
         let others = generations.filter { $0 != generation }
         guard !others.isEmpty else { return }
         let log = try LeftoverLog(store)
         var spare: [UInt32] = []
-        for other in others.sorted() where try isSpare(other, log, successor: log.successor == other, isLater: other > generation)
-        {
-            spare.append(other)
-        }
+        for other in others.sorted() where try isSpare(other, generation, log) { spare.append(other) }
         for other in spare { remove(generation: other) }
     }
 
-    private func isSpare(_ other: UInt32, _ log: LeftoverLog, successor: Bool, isLater: Bool) throws(EventLogError) -> Bool {
-        let path = environmentPath(generation: other)
-        var options = EnvironmentOptions(access: .readOnly, maximumTables: 16, createsFolder: false)
-        options.excludesWriters = true  // the writer's lock is held
+    private func isSpare(_ other: UInt32, _ generation: UInt32, _ log: LeftoverLog) throws(EventLogError) -> Bool {
+        // The log announces its successor before that takes over: any other later one never became the log.
+        let wasLog = other < generation || other == log.successor
         let found: LeftoverLog?
         do throws(StorageError) {
-            let environment = try Environment.open(path, options)
-            defer { environment.close() }
-            found = try LeftoverLog(environment: environment)
+            found = try LeftoverLog.open(environmentPath(generation: other))
         } catch {
             switch error.code {
             case .missing, .noSuchTable: return true  // it was barely begun
             case .alreadyOpen: return false
             default:
-                // A copy that never became the log: the log announces its successor before that takes over.
-                if isLater && !successor { return true }
-                guard isLater else { return false }
+                guard wasLog else { return true }
+                guard other > generation else { return false }
                 throw lost(
                     "generation \(other), which was to replace the one it names, cannot be read (\(error.reason))")
             }
         }
-        guard let found, found.head > log.head || found.cut > log.cut else { return true }
-        throw lost(
-            "the generation that it names ends with event \(log.head), generation \(other) with event \(found.head): name the right one, or move the other away"
-        )
+        guard let found else { return true }
+        defer { found.store.environment.close() }
+        guard found.head <= log.head, found.cut <= log.cut else {
+            throw lost(
+                "the generation that it names ends with event \(log.head), generation \(other) with event \(found.head): name the right one, or move the other away"
+            )
+        }
+        if wasLog { try requireWhole(log, beside: found, other) }
+        return true
+    }
+
+    /// Reads all events of the log, as `verify` does. What is damaged in both generations is not there to be kept.
+    private func requireWhole(
+        _ log: LeftoverLog, beside other: LeftoverLog, _ number: UInt32
+    ) throws(EventLogError) {
+        let advice = "generation \(number) may have what is missing: name it instead, or move it away"
+        let own = try log.store.verifyEvents()
+        if let problem = own.problems.first {
+            let same = try other.store.verifyEvents().problems
+            guard own.problems.allSatisfy(same.contains) else {
+                throw lost("the generation that it names is damaged (\(problem)), and \(advice)")
+            }
+        }
+        guard let there = try other.store.root(size: other.head), let here = try log.store.root(size: other.head), here != there
+        else { return }
+        throw lost("the generation that it names has other events up to \(other.head), and \(advice)")
     }
 }
 
-/// How many events a generation has, as far as needed to decide whether another one has all of them.
+/// A generation, and how many events it has.
 private struct LeftoverLog {
+    let store: LogStore
     let (head, cut): (UInt64, UInt64)
     let successor: UInt32?
 
@@ -72,12 +89,24 @@ private struct LeftoverLog {
     }
 
     /// Nil if no log was created there.
-    init?(environment: Environment) throws(StorageError) {
-        guard try environment.tableNames().contains("events") else { return nil }
-        try self.init(store: LogStore(environment: environment))
+    static func open(_ path: String) throws(StorageError) -> LeftoverLog? {
+        var options = EnvironmentOptions(access: .readOnly, maximumTables: 16, createsFolder: false)
+        options.excludesWriters = true  // the writer's lock is held
+        let environment = try Environment.open(path, options)
+        do throws(StorageError) {
+            if try environment.tableNames().contains("events") {
+                return try LeftoverLog(store: LogStore(environment: environment))
+            }
+        } catch {
+            environment.close()
+            throw error
+        }
+        environment.close()
+        return nil
     }
 
     private init(store: LogStore) throws(StorageError) {
+        self.store = store
         let read = try store.environment.beginRead()
         let extent = try store.extent(read)
         (head, cut) = (extent.head, extent.cut)

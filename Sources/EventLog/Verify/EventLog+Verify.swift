@@ -1,8 +1,6 @@
-internal import Dispatch
 internal import Foundation
 internal import LMDB
 internal import MeshCrypto
-internal import Synchronization
 
 extension EventLog {
     /// Checks every event that is not dropped: its checksum, that no sequence is missing, the index of arrival times, the facts of sealed
@@ -27,7 +25,7 @@ extension EventLog {
         var next = cut / LogStore.tileSize
         while next < tileCount {
             let end = min(next + VerificationRound.size, tileCount)
-            for finding in try VerificationRound(self, head: head).check(next..<end) {
+            for finding in try VerificationRound(head: head, options.summariser, beginRead).check(next..<end) {
                 result.add(finding)
                 erasures.add(finding)
                 retentions += finding.retentions
@@ -187,42 +185,5 @@ extension EventLog {
         if sources.count < wanted.count || LogCheckpoint.hash(sources.prefix(wanted.count)) != wanted.hash {
             result.add(0, "the first \(wanted.count) sources are not those of the checkpoint")
         }
-    }
-}
-
-/// Checks a group of tiles, on all cores.
-private struct VerificationRound {
-    /// In tiles.
-    static let size = 32 * share * UInt64(coreCount)
-    /// In tiles: what one read transaction checks.
-    private static let share: UInt64 = 16
-
-    let log: EventLog
-    let head: UInt64
-
-    init(_ log: EventLog, head: UInt64) {
-        self.log = log
-        self.head = head
-    }
-
-    /// - Returns: the findings in the order of the tiles.
-    func check(_ tiles: Range<UInt64>) throws(EventLogError) -> [TileFinding] {
-        let findings = Mutex<[UInt64: TileFinding]>([:])
-        let failure = Mutex<EventLogError?>(nil)
-        let shares = (tiles.upperBound - tiles.lowerBound + Self.share - 1) / Self.share
-        DispatchQueue.concurrentPerform(iterations: Int(shares)) { share in
-            let first = tiles.lowerBound + UInt64(share) * Self.share
-            do throws(EventLogError) {
-                let verifier = try TileVerifier(log.beginRead(), head: head, log.options.summariser)
-                let found = try verifier.check(first..<min(first + Self.share, tiles.upperBound))
-                findings.withLock { findings in
-                    for finding in found { findings[finding.tile] = finding }
-                }
-            } catch {
-                failure.withLock { $0 = error }
-            }
-        }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        return findings.withLock { found in tiles.compactMap { found[$0] } }
     }
 }

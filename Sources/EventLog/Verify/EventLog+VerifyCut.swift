@@ -9,7 +9,7 @@ extension EventLog {
         _ cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification
     ) throws(EventLogError) -> Retention? {
         result.eventsDropped = cut
-        let isWhole = try verifyHashes(through: cut, &tree, &result)
+        let isWhole = try currentStore().verifyHashes(through: cut, &tree, &result)
         let found: Retention?
         do throws(EventLogError) {
             found = try retention()?.retention
@@ -51,21 +51,24 @@ extension EventLog {
             guard error.code == .permission else { throw error }
         }
     }
+}
 
+extension LogStore {
+    /// Checks the tree's hashes of dropped events against each other.
     /// - Returns: whether all hashes are there.
-    private func verifyHashes(
+    func verifyHashes(
         through cut: UInt64, _ tree: inout TreeVerifier, _ result: inout LogVerification
     ) throws(EventLogError) -> Bool {
-        let (tiles, store) = (cut / LogStore.tileSize, try currentStore())
+        let tiles = cut / LogStore.tileSize
         for first in stride(from: 0 as UInt64, to: tiles, by: Self.tilesAtOnce) {
             let end = min(first + UInt64(Self.tilesAtOnce), tiles)
             let problem = try storing { () throws(StorageError) -> (tile: UInt64, text: String)? in
-                let read = try store.environment.beginRead()
+                let read = try environment.beginRead()
                 for tile in first..<end {
-                    guard let hash = try store.treeHash(SubtreeKey(level: 1, number: tile), read) else {
+                    guard let hash = try treeHash(SubtreeKey(level: 1, number: tile), read) else {
                         return (tile, "the tree's hash of the dropped events up to it is missing")
                     }
-                    guard try tree.add(dropped: hash, store, read) else {
+                    guard try tree.add(dropped: hash, self, read) else {
                         return (tile, "the tree's hashes of the dropped events up to it do not match each other")
                     }
                 }
