@@ -33,6 +33,28 @@ struct SalvageTests {
         await new.close()
     }
 
+    @Test func `a salvaged ledger gets its name when it has everything`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let log = try await filledLog(at: path, events: 300)
+        await log.close()
+        let new = folder.path + "/new"
+        await #expect(throws: EventLogError.self) {
+            try await EventLog.salvage(path, to: new) { _ in
+            } completedBy: { (unfinished) throws(EventLogError) in
+                try SmallFile.replace(unfinished + "/limit", with: "half")
+                throw EventLogError(.diskFull, path: unfinished)
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["ledger"])
+        _ = try await EventLog.salvage(path, to: new) { _ in
+        } completedBy: { (unfinished) throws(EventLogError) in
+            #expect(unfinished == new + ".salvaging" && !FileManager.default.fileExists(atPath: new))
+            try SmallFile.replace(unfinished + "/limit", with: "whole")
+        }
+        #expect(try String(contentsOfFile: new + "/limit", encoding: .utf8) == "whole")
+    }
+
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func `D10: of a damaged log every event comes back as it was or is named as lost`(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)

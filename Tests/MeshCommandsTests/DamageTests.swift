@@ -126,6 +126,19 @@ struct DamageTests {
         #expect(try tool.run("salvage", tool.folder.file("none").path, new).status == 66)
     }
 
+    @Test func `a salvaged ledger has its name only when all its files are copied`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1)])
+        try FileManager.default.createDirectory(atPath: tool.ledger + "/consumers", withIntermediateDirectories: true)
+        let large = URL(fileURLWithPath: tool.ledger + "/consumers/large")
+        try Data(count: 64 << 20).write(to: large)
+        #expect(try tool.run("storage", "limit", "1GB").status == 0)
+        let new = tool.folder.file("new.ledger").path
+        let salvage = try tool.start(["salvage", tool.ledger, new])
+        while salvage.process.isRunning, !FileManager.default.fileExists(atPath: new) { usleep(500) }
+        #expect(FileManager.default.fileExists(atPath: new + "/limit"))
+        #expect(try salvage.wait().status == 0)
+    }
+
     @Test func `a damaged view is distinguished from a damaged log and rebuilt by the next reader`() throws {
         let (tool, _) = try simulated()
         let before = try tool.run("positions", "--format", "jsonl").output

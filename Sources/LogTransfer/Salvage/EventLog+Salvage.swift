@@ -27,9 +27,19 @@ extension EventLog {
     public static func salvage(
         _ damaged: String, to new: String, progress: (SalvageProgress) -> Void = { _ in }
     ) async throws(EventLogError) -> SalvageReport {
+        try await salvage(damaged, to: new, progress: progress) { _ in }
+    }
+
+    /// - Parameter complete: adds what belongs to the ledger besides its log to the folder of that path, before it gets its name.
+    package static func salvage(
+        _ damaged: String, to new: String, progress: (SalvageProgress) -> Void,
+        completedBy complete: (_ unfinished: String) throws(EventLogError) -> Void
+    ) async throws(EventLogError) -> SalvageReport {
         let file = try dataFile(of: damaged)
         return try await make(at: new, suffix: "salvaging") { (unfinished) throws(EventLogError) in
-            try await salvage(file, into: unfinished, progress: progress)
+            let report = try await salvage(file, into: unfinished, progress: progress)
+            try complete(unfinished)
+            return report
         }
     }
 

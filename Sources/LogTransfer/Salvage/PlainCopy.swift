@@ -57,7 +57,10 @@ package enum PlainCopy {
                 unsafe unlink(new)
                 return [reason]
             }
-            if count == 0 { return [] }
+            if count == 0 {
+                guard fsync(target) == 0 else { throw SmallFile.failure(errno, new) }
+                return []
+            }
             do throws(StorageError) {
                 try OwnedFile.write(target, Array(chunk.prefix(max(count, 0))), new)
             } catch {

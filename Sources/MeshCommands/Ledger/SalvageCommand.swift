@@ -29,14 +29,14 @@ struct SalvageCommand: AsyncParsableCommand {
 
     func run() async throws {
         let bar = ProgressBar("salvaging")
-        let report = try await salvage { progress in
+        let (report, left) = try await salvage { progress in
             let isReading = progress.stage == .reading
             bar.show(
                 fraction: isReading ? Double(progress.done) / Double(max(progress.total, 1)) : nil, done: UInt64(progress.done),
                 unit: isReading ? "bytes" : "events")
         }
         bar.end()
-        if let new { try Self.copyFiles(from: damaged, to: new) }
+        for text in left { StandardOutput.error(text) }
         let output = StandardOutput()
         Self.tell(report, output)
         if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
@@ -53,10 +53,14 @@ struct SalvageCommand: AsyncParsableCommand {
         if !report.isComplete { throw ExitCode(ExitStatus.verificationFailed.rawValue) }
     }
 
-    private func salvage(_ progress: (SalvageProgress) -> Void) async throws -> SalvageReport {
-        guard let new else { return try EventLog.survey(damaged, progress: progress) }
+    private func salvage(_ progress: (SalvageProgress) -> Void) async throws -> (SalvageReport, left: [String]) {
+        guard let new else { return (try EventLog.survey(damaged, progress: progress), []) }
         try makeParent(of: new)
-        return try await EventLog.salvage(damaged, to: new, progress: progress)
+        var left: [String] = []
+        let report = try await EventLog.salvage(damaged, to: new, progress: progress) { (unfinished) throws(EventLogError) in
+            left = try Self.copyFiles(from: damaged, to: unfinished)
+        }
+        return (report, left)
     }
 
     /// Writes losses to standard error line by line, and totals to standard output.
@@ -101,20 +105,19 @@ struct SalvageCommand: AsyncParsableCommand {
     }
 
     /// Channel keys, and the views' baselines of dropped events.
-    private static func copyFiles(from damaged: String, to new: String) throws {
+    /// - Returns: what cannot be read.
+    private static func copyFiles(from damaged: String, to new: String) throws(EventLogError) -> [String] {
+        var lines: [String] = []
         for (name, what) in [
             ("keys.json", "the channel keys"), ("baselines", "the views' baselines"), ("retention", "the policy of retention"),
             ("consumers", "the positions of consumers"), ("limit", "the size limit"),
         ] {
             let file = "\(damaged)/\(name)"
             guard (try? FileManager.default.attributesOfItem(atPath: file)) != nil else { continue }  // it does not exist
-            do throws(EventLogError) {
-                for left in try PlainCopy.copy(file, to: "\(new)/\(name)") {
-                    StandardOutput.error("meshledger: of \(what) this cannot be copied: \(DisplayWidth.safe(left))")
-                }
-            } catch {
-                StandardOutput.error("meshledger: \(what) in \(file) cannot be copied: \(DisplayWidth.safe("\(error)"))")
+            for left in try PlainCopy.copy(file, to: "\(new)/\(name)") {
+                lines.append("meshledger: of \(what) this cannot be copied: \(DisplayWidth.safe(left))")
             }
         }
+        return lines
     }
 }
