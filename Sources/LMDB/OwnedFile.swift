@@ -36,6 +36,11 @@ package enum OwnedFile {
         do throws(StorageError) {
             guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
             try require(status, isFolder: false, path, folderOwner: owner)
+            // Another file that is hard-linked here would be changed, too.
+            if flags & O_APPEND != 0, status.st_nlink > 1 {
+                throw StorageError(
+                    .foreign, call: "\(status.st_nlink) hard links lead to it, and all would be changed", path: path)
+            }
             if isNew, let owner = try folder.otherOwner() { fchown(file, owner.user, owner.group) }
         } catch {
             close(file)

@@ -42,6 +42,15 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func `another file that is hard-linked as the list of checkpoints is not written to`() throws {
+        let folder = try TemporaryFolder()
+        let (other, path) = (folder.file("other"), folder.path + "/checkpoints")
+        try Data("not ours\n".utf8).write(to: other)
+        try FileManager.default.linkItem(atPath: other.path, toPath: path)
+        IssuedCheckpoints(ledger: folder.path).add(300)
+        #expect(try Data(contentsOf: other) == Data("not ours\n".utf8))
+    }
+
     @Test func `the sizes of checkpoints that end within a tile are remembered once, whatever else the file holds`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/checkpoints"
