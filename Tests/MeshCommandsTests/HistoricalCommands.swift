@@ -72,6 +72,20 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `18.6: an empty folder in memory, which a process left that was killed before it locked it, is removed`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1), Line.text("two", from: 2)])
+        let left = "/dev/shm/meshledger-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: left) }
+        #expect(try tool.run("erase", "--sequence", "2", "--yes").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: left))
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: left)
+        #expect(try tool.run("nodes", "--as-of", "1").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `18.6: an erasure removes what a killed --as-of has just left in memory`() throws {
         let tool = try Tool(holding: [Line.text("one", from: 1), Line.text("two", from: 2)])
         let ended = try FinishedProcess(URL(fileURLWithPath: "/bin/sh"), ["-c", "echo $$"])

@@ -9,6 +9,8 @@ enum TemporaryFolders {
     private static let prefix = "meshledger-"
     /// In seconds: a younger one may not be locked yet.
     private static let leastAge = 10
+    /// In seconds: an empty one that its process has just made, and will lock.
+    private static let leastAgeEmpty = 2
     /// In seconds: one without a lock, as earlier versions made for views, is in use for less time than this.
     private static let leastAgeUnlocked = 86_400
 
@@ -54,6 +56,8 @@ enum TemporaryFolders {
             guard abs(time(nil) - status.st_mtim.tv_sec) > leastAge else { return isAlive(path) ? .inUse : .tooYoung }
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return .inUse }
         } else {
+            guard abs(time(nil) - status.st_mtim.tv_sec) > leastAgeEmpty else { return .tooYoung }
+            if unsafe rmdir(path) == 0 { return .gone }
             guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return .inUse }
         }
         try? FileManager.default.removeItem(atPath: path)  // another process may be removing it
