@@ -52,10 +52,11 @@ package struct BaselineFolder: Sendable {
     /// The hashes of baselines that wait to replace those in force; nil if none do.
     package func replacement(of last: UInt64) throws -> [String: [UInt8]]? {
         let place = "\(path)/\(last)-next"
+        try OwnedFile.requireFolder(place)
         guard FileManager.default.fileExists(atPath: place) else { return nil }
         var digests: [String: [UInt8]] = [:]
         for view in try FileManager.default.contentsOfDirectory(atPath: place) {
-            digests[view] = try Self.digest(ofFile: "\(place)/\(view)/data.mdb")
+            digests[view] = try Self.digest(in: "\(place)/\(view)")
         }
         return digests
     }
@@ -85,10 +86,13 @@ package struct BaselineFolder: Sendable {
 
     /// The hash of a baseline's file, by which it is named; nil if it is missing. The file is not interpreted before its hash was checked.
     package func digest(_ view: String, through last: UInt64) throws -> [UInt8]? {
-        try Self.digest(ofFile: file(view, through: last))
+        try OwnedFile.requireFolder("\(path)/\(last)")
+        return try Self.digest(in: folder(view, through: last))
     }
 
-    private static func digest(ofFile path: String) throws -> [UInt8]? {
+    private static func digest(in folder: String) throws -> [UInt8]? {
+        try OwnedFile.requireFolder(folder)
+        let path = folder + "/data.mdb"
         guard try OwnedFile.require(path) != nil else { return nil }
         let handle = FileHandle(fileDescriptor: try OwnedFile.open(path, O_RDONLY), closeOnDealloc: true)
         var context = SHA256Context()
