@@ -24,4 +24,11 @@ struct BaselineFolders {
         try FileManager.default.moveItem(atPath: folder.path + "/512", toPath: folder.path + "/512-next")
         #expect(throws: (any Error).self) { try folder.replacement(of: 512) }
     }
+
+    @Test func `a folder of baselines that cannot be listed is named in plain words`() throws {
+        try Data().write(to: URL(fileURLWithPath: folder.path))
+        let error = #expect(throws: (any Error).self) { try folder.removeAll(but: 512) }
+        let text = String(describing: error)
+        #expect(text.contains(folder.path) && !text.contains("ErrorDomain"), "\(text)")
+    }
 }

@@ -106,7 +106,7 @@ extension Ledger {
             try await retain(through: plan.last)
         } catch {
             guard !Task.isCancelled else { return }
-            logger.warning("the retention policy of \(path) cannot be applied: \(error)")
+            logger.warning("the retention policy of \(path) cannot be applied: \(LedgerError(error, path: path))")
         }
     }
 }

@@ -15,7 +15,8 @@ extension ViewEngine {
         do {
             try baselines.removeAbandoned()
         } catch {
-            logger.warning("what an interrupted cut has left could not be removed: \(error)")  // an erasure insists on it
+            // An erasure insists on it.
+            logger.warning("what an interrupted cut has left could not be removed: \(LedgerError(error, path: log.path))")
         }
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage

@@ -79,7 +79,13 @@ package struct BaselineFolder: Sendable {
     /// Removes all baselines except those in force.
     package func removeAll(but last: UInt64) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
-        let others = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != String(last) }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw ViewFolderError(error, path)
+        }
+        let others = names.filter { $0 != String(last) }
         for name in others { try OwnedFile.removeAll(path + "/" + name) }
         if !others.isEmpty { try Self.sync(path) }
     }
