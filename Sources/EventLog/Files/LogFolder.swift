@@ -91,7 +91,6 @@ package struct LogFolder: Sendable {
     func writeCurrent(generation: UInt32) throws(EventLogError) {
         try SmallFile.syncFolder(environmentPath(generation: generation))
         try CheckedText.replace(currentPath, with: "format \(Self.format)\ngeneration \(generation)\n")
-        try SmallFile.syncFolder(logPath)
         try SmallFile.syncFolder(path)
     }
 

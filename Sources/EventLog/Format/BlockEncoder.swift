@@ -52,12 +52,11 @@ package final class BlockEncoder {
         return EncodedBlock(first: run.first, count: count, bytes: bytes, payloadBytes: payloadBytes)
     }
 
-    /// Writes the checksums of an otherwise complete block.
+    /// Writes the checksums of an otherwise complete block, which has header and facts at least.
     static func writeChecksums(_ block: inout [UInt8], factsLength: Int, first: UInt64) {
         func write(_ number: UInt64, _ offset: Int) {
             for place in 0..<8 { block[offset + place] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(place))) }
         }
-        guard block.count >= BlockHeader.size + factsLength else { return }
         let open = BlockHeader.openChecksum(block.span.rawBytes, factsLength: factsLength, first: first)
         write(open, BlockHeader.openChecksumOffset)
         write(XXH3.hash(block.span.rawBytes.extracting(droppingFirst: 8), seed: first), 0)

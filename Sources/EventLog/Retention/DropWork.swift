@@ -11,7 +11,6 @@ struct DropWork: PreparedWork {
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
         let extent = try store.extent(write)
         let cut = extent.cut
-        guard cut > 0 else { return }
         if let straddling = try removeBlocks(extent, of: &write, store) {
             try shorten(straddling, after: cut, of: &write, store)
         }
@@ -86,7 +85,6 @@ struct DropWork: PreparedWork {
         let read = try store.environment.beginRead()
         let extent = try store.extent(read)
         let cut = extent.cut
-        guard cut > 0 else { return false }
         for table in [store.arrivals, store.salts] {
             var cursor = try read.cursor(table)
             if try cursor.first(), let tile = SequenceKey.sequence(cursor.key), tile < cut / LogStore.tileSize { return true }

@@ -131,7 +131,6 @@ extension EventLog {
                 guard body(header.last, sum) else { return }
             }
             let hot = Int(clamping: reader.head.rawValue - reader.lastSealed)
-            guard hot > 0 else { return }
             let hotBytes = try reader.transaction.statistics(store.events).pages * BlockEncoder.page
             var last = reader.lastSealed
             while last < reader.head.rawValue {
