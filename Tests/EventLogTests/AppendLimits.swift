@@ -188,6 +188,7 @@ struct AppendLimits {
         empty.close()
         #expect(empty.push(nothing, isAttended: true) == .closed)
     }
+
     @Test func `a lane that is filled again holds nothing of what it held, and its callers get no failure of others`() {
         let queue = AppendQueue(limit: 100, sharesClock: false) { Timestamp(microseconds: 0) }
         let request = AppendRequest(work: .many([]), cursor: nil, token: nil, arrival: 0, completion: .callback { _ in })
@@ -243,5 +244,60 @@ struct AppendLimits {
         #expect(queue.push(request, isAttended: true) == .closed)
         #expect(queue.rest() == .more && queue.take(expected: 0, lingerNanoseconds: 0)?.entries.count == 1)
         #expect(queue.rest() == .ended)
+    }
+
+    @Test func `what only the log itself may write is refused in every form, wherever it stands among others`() async throws {
+        let log = try EventLog.temporary()
+        let note = Self.event(1)
+        for encoding in [.erasure, .retention, .clockJump] as [PayloadEncoding] {
+            for place in 0...2 {
+                var events = [note, note]
+                events.insert(NewEvent([7], encoding: encoding, source: .log), at: place)
+                var (whole, parts) = (EventBatch(), EventBatch())
+                for event in events {
+                    whole.append(event)
+                    parts.append(event.payload.span.rawBytes, encoding: event.encoding, source: event.source)
+                }
+                let forms: [() async throws -> Void] = [
+                    { try await log.append(events) }, { try log.appendBlocking(events) }, { try log.submit(events) },
+                    { try await log.append(whole) }, { try await log.append(parts) }, { try log.appendBlocking(parts) },
+                    { try await log.append(events[place]) },
+                ]
+                for (form, append) in forms.enumerated() {
+                    #expect(try await Self.code(append) == .reserved, "form \(form), place \(place)")
+                }
+                whole.removeAll()
+                whole.append(note)
+                #expect(try await Self.code { try await log.append(whole) } == nil)
+            }
+        }
+        #expect(log.head == EventSequence(9))
+        await log.close()
+    }
+
+    @Test(arguments: [true, false]) func `single events that wait together have one arrival only where they share the clock`(
+        sharesClock: Bool
+    ) async throws {
+        let readings = Atomic<Int64>(0)
+        let queue = AppendQueue(limit: 100, sharesClock: sharesClock) {
+            Timestamp(microseconds: readings.add(1, ordering: .relaxed).newValue)
+        }
+        for wanted in sharesClock ? [[1, 1, 1], [2, 2, 2]] : [[1, 2, 3], [4, 5, 6]] {
+            var callers: [Task<UInt64, any Error>] = []
+            for count in 1...3 {
+                callers.append(
+                    Task {
+                        try await unsafe withUnsafeThrowingContinuation { (waiter: UnsafeContinuation<UInt64, any Error>) in
+                            _ = unsafe queue.push(RecordHeader(Self.event(1)), [7], waiter)
+                        }
+                    })
+                while queue.waitingCount < count { await Task.yield() }
+            }
+            var lane = try #require(queue.takeNow())
+            #expect(lane.entries.map(\.header.arrival) == wanted.map { Int64($0) })
+            for place in 0..<3 { lane.entries[place].first = UInt64(place + 1) }
+            lane.complete(0..<3, firstRequest: 0)
+            for caller in callers { _ = try? await caller.value }  // answered just now
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LogKit
 import Synchronization
 import TestKit
 import Testing
@@ -55,5 +56,37 @@ struct BackgroundQueueTests {
         #expect(order.withLock { $0 } == [1])
     }
 
-    private static var ownNiceness: Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+    @Test
+    func
+        `the thread that wakes others has the priority of its process, also where a job that steps back is the first to need it`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let found = Mutex<Int32?>(nil)
+            let isDone = Latch()
+            let queue = BackgroundQueue(name: "test")
+            queue.async {
+                Relay.run {
+                    found.withLock { $0 = BackgroundQueueTests.ownNiceness }
+                    isDone.open()
+                }
+            }
+            await isDone.wait()
+            #expect(found.withLock { $0 } == BackgroundQueueTests.ownNiceness)
+        }
+    }
+
+    @Test func `what is left to the thread that wakes others is done in the order in which it came`() async {
+        let (gate, isDone) = (Gate(), Latch())
+        let order = Mutex<[Int]>([])
+        gate.close()
+        Relay.run { gate.pass() }
+        for number in 0..<5 { Relay.run { order.withLock { $0.append(number) } } }
+        Relay.run { isDone.open() }
+        gate.open()
+        await isDone.wait()
+        #expect(order.withLock { $0 } == Array(0..<5))
+    }
+
+    fileprivate static var ownNiceness: Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
 }

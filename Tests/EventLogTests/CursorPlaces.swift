@@ -26,9 +26,19 @@ struct CursorPlaces {
         Layout(events: 300, sealed: 300, size: 255, cut: 256),
     ]
 
+    private static let start = Timestamp(seconds: 1_780_000_000)
+
+    /// Sixteen events arrive each second.
+    private static func arrival(_ number: UInt64) -> Int64 { Int64(number - 1) / 16 }
+
     private func log(_ layout: Layout) async throws -> EventLog {
-        let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
-        if layout.events > 0 { try await appendNumbered(log, Int(layout.events)) }
+        let clock = ManualClock(Self.start)
+        let log = try EventLog.temporary(
+            options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false), clock: clock.read))
+        for first in stride(from: 0, to: Int(layout.events), by: 16) {
+            try await appendNumbered(log, min(16, Int(layout.events) - first))
+            clock.advance(seconds: 1)
+        }
         if layout.sealed > 0 { try seal(log, upTo: layout.sealed, inBlocksOf: layout.size) }
         if layout.cut > 0 {
             let store = log.store
@@ -130,6 +140,75 @@ struct CursorPlaces {
                 let error = #expect(throws: EventLogError.self) { try log.event(EventSequence(first)) }
                 #expect(error?.code == .beyondRetention)
             }
+        }
+        await log.close()
+    }
+
+    @Test(arguments: layouts) func `times are those of kept events, wherever blocks and dropped events end`(layout: Layout)
+        async throws
+    {
+        let log = try await log(layout)
+        let kept = (layout.cut + 1..<max(layout.events, layout.cut) + 1)
+        for second in -1...20 as ClosedRange<Int64> {
+            let time = Self.start.adding(seconds: second)
+            let first = kept.first { Self.arrival($0) >= second }
+            #expect(try log.firstSequence(arrivedFrom: time)?.rawValue == first, "\(second)")
+            let last = kept.last { Self.arrival($0) <= second } ?? 0
+            #expect(try log.lastSequence(arrivedBy: time).rawValue == last, "\(second)")
+            for length in [0, 1, 3, 17] as [Int64] {
+                let runs = try log.runs(arrivedFrom: time, before: time.adding(seconds: length))
+                let wanted = kept.filter { Self.arrival($0) >= second && Self.arrival($0) < second + length }
+                #expect(runs.flatMap { $0.map(\.rawValue) } == wanted && runs.count <= 1, "\(second) + \(length)")
+            }
+        }
+        await log.close()
+    }
+
+    @Test(arguments: layouts) func `where no block fits, a cursor ends before the first and goes on behind the last`(
+        layout: Layout
+    )
+        async throws
+    {
+        let log = try await log(layout)
+        let kept = (layout.cut + 1..<max(layout.events, layout.cut) + 1)
+        let filter = BlockFilter(arrivals: Timestamp(microseconds: .max)...Timestamp(microseconds: .max))
+        do {
+            let reader = try log.beginRead()
+            for number in edges(layout) {
+                let isSkipped = kept.contains(number) && number <= layout.sealed
+                var cursor = try reader.cursor()
+                let goesOn = isSkipped ? layout.sealed < layout.events : kept.contains(number)
+                #expect(try cursor.seek(EventSequence(number), .forward, where: filter) == goesOn, "\(number)")
+                if goesOn { #expect(cursor.sequence.rawValue == (isSkipped ? layout.sealed + 1 : number)) }
+                #expect(try cursor.seek(EventSequence(number), .backward, where: filter) == (goesOn && !isSkipped), "\(number)")
+                guard goesOn, !isSkipped else { continue }
+                var left = number - max(layout.sealed, layout.cut) - 1
+                while try cursor.previous() { left -= 1 }
+                #expect(left == 0, "from \(number)")
+            }
+        }
+        await log.close()
+    }
+
+    @Test func `where the first block is missing, no event of it is there`() async throws {
+        let log = try await log(Layout(events: 300, sealed: 200))
+        let store = log.store
+        try store.environment.write { (write) throws(StorageError) in
+            let key = SequenceKey(1)
+            try write.delete(store.sealed, key: key.span)
+        }
+        let filter = BlockFilter(arrivals: Timestamp(microseconds: .min)...Timestamp(microseconds: .max))
+        do {
+            let reader = try log.beginRead()
+            for number in [1, 50, 100] as [UInt64] {
+                for direction in [.forward, .backward] as [ReadingDirection] {
+                    var cursor = try reader.cursor()
+                    #expect(try !cursor.seek(EventSequence(number)) && cursor.sequence == .zero)
+                    #expect(try !cursor.seek(EventSequence(number), direction, where: filter) && cursor.sequence == .zero)
+                }
+            }
+            var cursor = try reader.cursor()
+            #expect(try cursor.seek(EventSequence(101)) && !cursor.previous())
         }
         await log.close()
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LMDB
 import LogKit
 import Synchronization
 import TestKit
@@ -223,4 +224,25 @@ struct FailureTests {
         await log.close()
         #expect(firsts.withLock { $0 } == [2, 4, 5] && log.head == EventSequence(1))
     }
+
+    @Test func `prepared work that does not fit is told so, and the append that was to take it along is stored without it`()
+        async throws
+    {
+        let log = try EventLog.temporary()
+        let ends = Mutex<[StorageError.Code?]>([])
+        log.dropper?.prepared.add(RefusedWork { error in ends.withLock { $0.append(error?.code) } })
+        #expect(try await log.append(NewEvent([1], encoding: .note, source: .log)) == EventSequence(1))
+        #expect(ends.withLock { $0 } == [.busy])
+        await log.close()
+    }
+}
+
+private struct RefusedWork: PreparedWork {
+    let whenEnded: @Sendable (StorageError?) -> Void
+
+    func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        throw StorageError(.busy, call: "a test", path: store.environment.path)
+    }
+
+    func ended(_ failure: StorageError?) { whenEnded(failure) }
 }

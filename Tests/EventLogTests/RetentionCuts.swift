@@ -349,4 +349,32 @@ struct RetentionCuts {
         #expect(try log.verify().problems.map(\.text).contains { $0.contains("hashes of events 1 to 1024") })
         await log.close()
     }
+
+    @Test
+    func `a log that begins later keeps the hashes and origins that are known of earlier events, and zeros for a lost hash`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let ledger = try #require(LedgerID([UInt8](repeating: 9, count: 16)))
+        let row = OriginRow.bytes([OriginRun(ledger: ledger, first: 5, count: 300)], first: 257)
+        var beginning = LogBeginning(cut: 512, checksum: 7) { tile in tile == 0 ? MerkleHasher.emptyRoot : nil }
+        beginning.origins = { (body) throws(StorageError) in
+            try body(257, row)
+            try body(513, row)
+        }
+        var options = EventLogOptions()
+        options.beginning = beginning
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        #expect(log.head == EventSequence(512) && log.first == EventSequence(513))
+        do {
+            let read = try log.store.environment.beginRead()
+            #expect(try log.store.treeHash(SubtreeKey(level: 1, number: 0), read) == MerkleHasher.emptyRoot)
+            #expect(try log.store.treeHash(SubtreeKey(level: 1, number: 1), read)?.bytes == [UInt8](repeating: 0, count: 32))
+            var cursor = try read.cursor(try #require(log.store.origins))
+            #expect(try cursor.next() && SequenceKey.sequence(cursor.key) == 257)
+            #expect(OriginRow.runs(cursor.value, first: 257)?.eventCount == 256)
+            #expect(try !cursor.next(), "what the log has itself is not told twice")
+        }
+        await log.close()
+    }
 }

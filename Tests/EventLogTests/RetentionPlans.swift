@@ -96,6 +96,19 @@ struct RetentionPlans {
         await log.close()
     }
 
+    @Test func `plain records behind blocks share the pages of plain records only, also if it is one`() async throws {
+        for (events, sealed, blocks) in [(1_000, 512, [8_000, 8_000]), (512, 511, [8_000, 8_000])] {
+            let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
+            try await appendNumbered(log, events)
+            try replace(try seal(log, upTo: UInt64(sealed), inBlocksOf: 256), sizes: blocks, in: log)
+            let last = events == 1_000 ? 768 : 512
+            let share = try log.store.environment.beginRead().statistics(log.store.events).pages * 4_096 / (events - sealed)
+            let plan = try #require(try log.retentionPlan(olderThan: nil, largerThan: 0))
+            #expect(plan.last == EventSequence(UInt64(last)) && plan.bytes == 2 * 8_192 + (last - sealed) * share, "\(events)")
+            await log.close()
+        }
+    }
+
     @Test func `of plain records, each takes its share of their pages, and a multiple of 256 goes`() async throws {
         let log = try EventLog.temporary(options: EventLogOptions(sealing: SealingPolicy(isAutomatic: false)))
         try await appendNumbered(log, 1_000)
