@@ -16,7 +16,7 @@ extension EventLog {
         // Another process may have created a log here, and closed it, before the lock was free.
         guard !folder.hasCurrent else { throw EventLogError(.exists, path: path) }
         do throws(EventLogError) {
-            return try create(folder, lock, options)
+            return try create(folder, isNew: isNew, lock, options)
         } catch {
             // With the lock held, so that no other process creates a log in it.
             if isNew { try? OwnedFile.removeAll(path) }  // the first failure is the one to report
@@ -25,7 +25,7 @@ extension EventLog {
     }
 
     private static func create(
-        _ folder: LogFolder, _ lock: WriterLock, _ options: EventLogOptions
+        _ folder: LogFolder, isNew: Bool, _ lock: WriterLock, _ options: EventLogOptions
     ) throws(EventLogError) -> EventLog {
         var options = options
         options.access = .readWrite
@@ -38,6 +38,7 @@ extension EventLog {
             try SigningKey.create(at: folder.signingKeyPath, seed: options.randomBytes(32))
             let log = try start(folder, 1, options, environment, lock: lock, isNew: true)
             try folder.writeCurrent(generation: 1)
+            if isNew { try folder.syncAbove() }
             return log
         } catch {
             environment.close()

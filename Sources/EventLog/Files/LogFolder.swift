@@ -94,6 +94,11 @@ package struct LogFolder: Sendable {
         try SmallFile.syncFolder(path)
     }
 
+    /// Syncs the folder that contains the ledger's own: otherwise a power cut may take a new ledger with all that is in it.
+    func syncAbove() throws(EventLogError) {
+        try SmallFile.syncFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+
     /// Whether a log may be created here: the folder is missing or empty, or contains only what an interrupted creation left.
     var isFreeForLog: Bool { unsafe access(path, F_OK) != 0 || isEmptyFolder || access(logPath, F_OK) == 0 }
 
