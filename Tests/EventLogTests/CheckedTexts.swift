@@ -93,7 +93,8 @@ struct CheckedTexts {
         let (path, none) = (folder.path + "/text", folder.path + "/none")
         try Data("a\n".utf8).write(to: URL(fileURLWithPath: path))
         try SmallFile.syncFolder(folder.path)
-        try SmallFile.sync(path)
+        try SmallFile.requireFolder(folder.path)
+        try SmallFile.requireFolder(none)
         #expect(try SmallFile.size(path) == 2)
         var status = stat()
         for mode in [0o640, 0o600, 0o777] as [mode_t] {
@@ -105,7 +106,7 @@ struct CheckedTexts {
         }
         let refused: [(EventLogError.Code, () throws -> Void)] = [
             (.missing, { try SmallFile.syncFolder(path) }), (.missing, { try SmallFile.syncFolder(none) }),
-            (.missing, { try SmallFile.sync(none) }), (.foreign, { try SmallFile.sync(folder.path) }),
+            (.foreign, { try SmallFile.requireFolder(path) }), (.foreign, { _ = try SmallFile.read(folder.path) }),
             (.missing, { _ = try SmallFile.size(none) }), (.missing, { try SmallFile.copyMode(of: none, to: path) }),
             (.missing, { try SmallFile.copyMode(of: path, to: none) }), (.missing, { _ = try SmallFile.read(none) }),
         ]

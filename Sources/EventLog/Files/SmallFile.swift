@@ -105,12 +105,6 @@ package enum SmallFile {
         }
     }
 
-    static func sync(_ path: String) throws(EventLogError) {
-        let file = try open(path, O_RDONLY)
-        defer { close(file) }
-        guard fsync(file) == 0 else { throw failure(errno, path) }
-    }
-
     /// Gives a file or folder the access rights of another.
     static func copyMode(of model: String, to path: String) throws(EventLogError) {
         var status = stat()
