@@ -110,6 +110,21 @@ struct AppendTests {
         await again.close()
     }
 
+    @Test func `a batch that wants a place is stored there or not at all`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 3)
+        var batch = EventBatch()
+        for _ in 0..<2 { batch.append(NewEvent([1], encoding: .note, source: .log)) }
+        for place in [0, 2, 3, 5, 6] as [UInt64] {
+            batch.place = place
+            let error = await #expect(throws: EventLogError.self) { try await log.append(batch) }
+            #expect(error?.code == .cursorMoved && log.head == EventSequence(3), "\(place)")
+        }
+        batch.place = 4
+        #expect(try await log.append(batch) == EventSequence(4)...EventSequence(5))
+        await log.close()
+    }
+
     @Test func `a full queue refuses what nobody waits for`() async throws {
         var options = EventLogOptions(queueLimit: 1000)
         let gate = Gate()

@@ -100,6 +100,17 @@ struct ClockJumps {
         await lab.log.close()
     }
 
+    @Test func `two usual pauses, the second within 256 events, are no jump`() async throws {
+        let lab = try Lab(hasSteady: false)
+        // The longest usual pause is 36 hours.
+        for (count, pause) in [(256, 36), (128, 36), (128, 0)] as [(Int, Int64)] {
+            try await lab.log.append([NewEvent](repeating: NewEvent([1], encoding: .note, source: .log), count: count))
+            lab.pass(seconds: pause * 3_600)
+        }
+        #expect(try lab.outlook().logTime == lab.clock.read())
+        await lab.log.close()
+    }
+
     @Test func `a pause of months is believed when the log has gone on for a week`() async throws {
         let lab = try Lab(hasSteady: false)
         try await lab.add(8, tiles: 1, every: Self.day / 2)

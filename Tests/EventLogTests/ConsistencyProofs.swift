@@ -25,7 +25,9 @@ import Testing
                 let sizes = try #require(ConsistencyProof(text)).check(verifier)
                 #expect(sizes.old.size == LogCheckpoint(old)?.size && sizes.new.size == LogCheckpoint(new)?.size)
             }
-            if place > 0 { #expect(throws: EventLogError.self) { try log.consistencyProof(from: new, to: notes[place - 1]) } }
+            guard place > 0 else { continue }
+            let error = #expect(throws: EventLogError.self) { try log.consistencyProof(from: new, to: notes[place - 1]) }
+            #expect(error?.code == .tooFewEvents)
         }
         let text = Array(try log.consistencyProof(from: notes[13], to: notes[24]).description.utf8)
         for place in text.indices {

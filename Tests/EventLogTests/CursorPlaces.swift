@@ -209,6 +209,11 @@ struct CursorPlaces {
             }
             var cursor = try reader.cursor()
             #expect(try cursor.seek(EventSequence(101)) && !cursor.previous())
+            for reversed in [false, true] {
+                let range = EventSequence(50)...EventSequence(reversed ? 120 : 80)
+                let error = #expect(throws: EventLogError.self) { try log.events(in: range, reversed: reversed) }
+                #expect(error?.code == .corrupt)
+            }
         }
         await log.close()
     }

@@ -235,13 +235,44 @@ struct FailureTests {
         #expect(ends.withLock { $0 } == [.busy])
         await log.close()
     }
+
+    @Test func `the log's own events are stored with all that belongs to them or not at all, after what was prepared before`()
+        async throws
+    {
+        let log = try EventLog.temporary()
+        let ends = Mutex<[String]>([])
+        func work(_ name: String, isRefused: Bool) -> RefusedWork {
+            RefusedWork(isRefused: isRefused) { error in ends.withLock { $0.append("\(name) \(error?.code == .busy)") } }
+        }
+        let event = NewEvent([1], encoding: .note, source: .log)
+        for isRefused in [false, true, false] {
+            log.dropper?.prepared.add(work("prepared", isRefused: isRefused))
+            let own = work("own", isRefused: isRefused)
+            let first = Mutex<UInt64?>(nil)
+            let store: @Sendable (inout LogWriter) throws(EventLogError) -> Void = { writer throws(EventLogError) in
+                let stored = try storing { () throws(StorageError) in try writer.storeOwn([event], at: .now, with: [own]) }
+                first.withLock { $0 = stored }
+            }
+            if isRefused {
+                #expect(throws: EventLogError.self) { try log.driver?.withWriterStopped(store) }
+            } else {
+                try log.driver?.withWriterStopped(store)
+            }
+            #expect(ends.withLock { $0 } == ["prepared \(isRefused)", "own \(isRefused)"])
+            #expect(first.withLock { $0 } == (isRefused ? nil : log.head.rawValue))
+            ends.withLock { $0 = [] }
+        }
+        #expect(log.head == EventSequence(2) && log.condition()?.failedCommits == 2)
+        await log.close()
+    }
 }
 
 private struct RefusedWork: PreparedWork {
+    var isRefused = true
     let whenEnded: @Sendable (StorageError?) -> Void
 
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        throw StorageError(.busy, call: "a test", path: store.environment.path)
+        if isRefused { throw StorageError(.busy, call: "a test", path: store.environment.path) }
     }
 
     func ended(_ failure: StorageError?) { whenEnded(failure) }

@@ -45,12 +45,18 @@ struct FolderSyncs {
         let named = "rename /ledger/log/current.new /ledger/log/current"
         try expect(calls, ["file /ledger/log/1/data.mdb", "sync /ledger/log/1", named, "sync /ledger/log"])
         try expect(calls, ["folder /ledger", "folder /ledger/log", named, "sync /ledger"])
+        try expect(calls, ["folder /ledger", "sync "])
     }
 
     @Test func `the folder above a log that was built under another name is synced once it has its own`() throws {
         let folder = try TemporaryFolder()
         let calls = try calls("make", in: folder)
         try expect(calls, ["folder /ledger.new", "sync /ledger.new", "rename /ledger.new /ledger", "sync "])
+    }
+
+    @Test func `the size of a checkpoint is synced before the checkpoint is given out`() throws {
+        let folder = try TemporaryFolder()
+        try expect(try calls("checkpoint", in: folder), ["file /ledger/checkpoints", "sync /ledger/checkpoints"])
     }
 
     @Test func `a folder that was made and cannot be opened is no reason to try for ever`() throws {

@@ -99,6 +99,31 @@ struct RetentionCuts {
         await log.close()
     }
 
+    @Test(arguments: [256, 300]) func `a block whose content is damaged is removed if all its events are dropped, and else stays`(
+        size: Int
+    ) async throws {
+        let log = try EventLog.temporary(options: manual)
+        try await appendNumbered(log, 600)
+        let block = try seal(log, upTo: 600, inBlocksOf: size)[0]
+        let (cut, _) = try log.prepareCut(through: 256, [], [])
+        _ = try await log.first(of: .cut(cut))
+        try log.store.environment.write { write throws(StorageError) in
+            let (key, value) = (SequenceKey(1), Array(block.bytes.dropLast()) + [block.bytes[block.bytes.count - 1] ^ 1])
+            try write.put(log.store.sealed, key: key.span, value: value.span.rawBytes)
+            // Nothing else is left to remove.
+            let tile = SequenceKey(0)
+            for table in [log.store.arrivals, log.store.salts] { _ = try write.delete(table, key: tile.span) }
+        }
+        for isNeeded in [size == 256, false] {
+            #expect(try DropWork.isNeeded(log.store) == isNeeded)
+            var write = try log.store.environment.beginWrite()
+            try DropWork(summariser: nil) { _ in }.move(into: &write, log.store)
+            try write.commit()
+        }
+        #expect(try firstSealed(log) == (size == 256 ? 257 : 1))
+        await log.close()
+    }
+
     @Test func `whatever is no multiple of 256 among the kept events is refused`() async throws {
         let log = try EventLog.temporary()
         try await appendNumbered(log, 1000)
@@ -357,11 +382,15 @@ struct RetentionCuts {
         let folder = try TemporaryFolder()
         let ledger = try #require(LedgerID([UInt8](repeating: 9, count: 16)))
         let row = OriginRow.bytes([OriginRun(ledger: ledger, first: 5, count: 300)], first: 257)
+        let last = OriginRow.bytes([OriginRun(ledger: ledger, first: 1, count: 1)], first: 512)
+        let node = KeptNode(level: 0, place: 300, hash: MerkleHasher.emptyRoot)
         var beginning = LogBeginning(cut: 512, checksum: 7) { tile in tile == 0 ? MerkleHasher.emptyRoot : nil }
         beginning.origins = { (body) throws(StorageError) in
             try body(257, row)
+            try body(512, last)
             try body(513, row)
         }
+        beginning.nodes = [node]
         var options = EventLogOptions()
         options.beginning = beginning
         let log = try EventLog.create(at: folder.path + "/ledger", options: options)
@@ -373,7 +402,12 @@ struct RetentionCuts {
             var cursor = try read.cursor(try #require(log.store.origins))
             #expect(try cursor.next() && SequenceKey.sequence(cursor.key) == 257)
             #expect(OriginRow.runs(cursor.value, first: 257)?.eventCount == 256)
+            #expect(try cursor.next() && SequenceKey.sequence(cursor.key) == 512)
             #expect(try !cursor.next(), "what the log has itself is not told twice")
+            let name = CutRow.node(level: 0, place: 300)
+            #expect(try read.get(Table<String, [UInt8]>(raw: log.store.meta), name) == MerkleHasher.emptyRoot.bytes)
+            let reader = try log.beginRead()
+            #expect(try reader.cutNumber(CutRow.checksum) == 7 && reader.cutNumber(CutRow.event) == nil)
         }
         await log.close()
     }

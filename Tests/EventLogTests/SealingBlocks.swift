@@ -43,6 +43,17 @@ struct SealingBlocks {
         }
     }
 
+    @Test func `records that need almost no room fill a page of their own together`() throws {
+        var run = RecordRun()
+        run.begin(at: 1)
+        for _ in 0..<900 {
+            run.append(
+                RecordHeader(NewEvent([], encoding: .note, source: .log)), arrival: 5, payload: [UInt8](repeating: 7, count: 100))
+        }
+        let block = try BlockEncoder(summariser: nil).encodeFitting(run)
+        #expect(block.count == 900 && block.last == 900 && block.bytes.count < 2_000)
+    }
+
     @Test func `no changed byte of a block goes unnoticed`() throws {
         var generator = SeededGenerator(seed: 3)
         let run = randomRun(&generator, count: 40, largest: 60)
