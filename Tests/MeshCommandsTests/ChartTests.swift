@@ -63,14 +63,12 @@ struct ChartTests {
         try #require(line.count == 13, "\(line)")
         let dots = line[1...10].flatMap { $0.drop { !"┤│".contains($0) }.dropFirst() }
         #expect(dots.count { $0 != "\u{2800}" } > 40, "a line, not three points: \(line)")
-        #expect(line[10].hasPrefix("0 ┤") && !line[10].hasSuffix("\u{2800}\u{2800}\u{2800}\u{2800}⠄"), "\(line)")
+        #expect(line[10].hasPrefix("0 ┤"), "\(line)")
         let blocks = try tool.run("messages", "--bucket", "1h", "--count-by", "from", "--chart").lines
         #expect(blocks[1] == "!00000001  █▁▁▁█  0 to 2" && blocks[2] == "!00000002  ▁▁▅▁▁  0 to 1", "\(blocks)")
         #expect(try tool.run("messages", "--bucket", "1h", "--format", "csv").lines.count == 4)
         let means = try tool.run("packets", "--bucket", "1h", "--count-by", "from", "--mean", "snr", "--chart").lines
-        #expect(
-            means[1].contains("█ █ █") || means[1].contains("█   █") || means[1].contains("▁   ▁"), "no mean of nothing: \(means)"
-        )
+        #expect(means[1].contains("  ▅   ▅  ") && means[2].contains("    ▅    "), "no mean of nothing: \(means)")
     }
 
     @Test func `counts without times are bars, each with its share of all`() throws {

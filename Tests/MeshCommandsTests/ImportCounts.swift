@@ -110,10 +110,13 @@ struct ImportCounts {
         for folder in ["one", "two"] {
             try FileManager.default.createDirectory(at: tool.folder.file(folder), withIntermediateDirectories: true)
         }
+        let packet: [UInt8] =
+            [0x0d, 0x78, 0x56, 0x34, 0x12, 0x15, 0xff, 0xff, 0xff, 0xff, 0x22, 4, 8, 1, 0x12, 0] + [0x35, 1, 2, 3, 4]
+        let envelope = Data([0x0a, UInt8(packet.count)] + packet).base64EncodedString()
         let broken = (1...3).map { Data([0x0a, 0x7f, UInt8($0)]).base64EncodedString() }
-        let files = try [("one/bad.base64", [broken[0]]), ("two/bad.base64", Array(broken[1...])), ("other.base64", [broken[0]])]
-            .map { try tool.write($0.1, to: $0.0) }
-        let together = try tool.start(["import", "--format", "envelopes"] + files).wait()
+        let files = try [("one/bad.base64", broken[..<1]), ("two/bad.base64", broken[1...]), ("other.base64", broken[2...])]
+            .map { try tool.write([envelope] + $0.1, to: $0.0) }
+        let together = try tool.start(["import"] + files).wait()
         #expect(together.output.contains("1 event of \(files[0]) cannot be decoded"), "\(together)")
         #expect(together.output.contains("2 events of \(files[1]) cannot be decoded"), "\(together)")
         #expect(together.output.contains("1 event of file:other.base64 cannot be decoded"), "\(together)")

@@ -29,11 +29,8 @@ struct NameTests {
             (["events", "--port", "telemetri_app"], ["did you mean TELEMETRY_APP?"]),
             (["packets", "--port", "text"], ["did you mean TEXT_MESSAGE_APP?"]),
             (["packets", "--port", "600"], ["there is no port 600", "up to 511"]),
-            (
-                ["events", "--source", "simulatoin"],
-                ["there is no source simulatoin; did you mean simulation? There are simulation"]
-            ),
-            (["nodes", "radios", "--source", "roof"], ["there is no source roof; there are simulation"]),
+            (["events", "--source", "simulation:sed 4"], ["did you mean simulation:seed 4? There are simulation:seed 4"]),
+            (["nodes", "radios", "--source", "roof"], ["there is no source roof; there are simulation:seed 4"]),
             (["view", "postions"], ["did you mean positions?", "messages"]),
             (["view", "digest", "node"], ["did you mean nodes?"]),
             (["view", "rebuild", "nodez"], ["did you mean nodes?"]),

@@ -123,8 +123,8 @@ struct TerminalTests {
             try shown(tool, "messages", "--where", "text~9", "--sort", "text", "--limit", "2").output.contains("\n(2 of 312;"))
         #expect(try shown(tool, "events", "--port", "TEXT_MESSAGE_APP", "--offset", "1231").output.contains(" of ") == false)
         for list in ["packets", "events"] {
-            let window = try shown(tool, list, "--since", "2025-10-01", "--limit", "2").output
-            #expect(window.hasSuffix("\n(2 of 1,234; --limit and --offset show more)\n"), "\(window)")
+            let window = try shown(tool, list, "--since", "1760001195", "--limit", "2").output
+            #expect(window.hasSuffix("\n(2 of 40; --limit and --offset show more)\n"), "\(window)")
         }
         #expect(try tool.run("messages", "--limit", "3", "--format", "csv").errors.isEmpty)
         #expect(try tool.run("events", "--limit", "3").errors.isEmpty, "no note where the limit was given, but on a terminal")

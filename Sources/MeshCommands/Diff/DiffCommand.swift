@@ -30,12 +30,16 @@ struct DiffCommand: AsyncParsableCommand, ShowsTimes {
     /// Checked when all is parsed: the value of an unknown option looks like a third ledger.
     private func check() throws {
         guard ledgers.isEmpty ? (1...2).contains(asOf.count) : ledgers.count == 2 && asOf.isEmpty else {
-            throw ValidationError("name two ledgers, or one or two points in time with --as-of")
+            throw Self.refusal("name two ledgers, or one or two points in time with --as-of")
         }
         if ledgers.count == 2, Set(ledgers.map { URL(fileURLWithPath: $0).standardizedFileURL.path }).count == 1 {
-            throw ValidationError("\(ledgers[0]) is both; --as-of compares two points in time of one ledger")
+            throw Self.refusal("\(ledgers[0]) is both; --as-of compares two points in time of one ledger")
         }
-        if !ledgers.isEmpty, ledger.ledger != nil { throw ValidationError("--ledger is for --as-of") }
+        if !ledgers.isEmpty, ledger.ledger != nil { throw Self.refusal("--ledger is for --as-of") }
+    }
+
+    private static func refusal(_ reason: String) -> CommandError {
+        CommandError(.usage, "\(reason); see `meshledger diff --help`")
     }
 
     func run() async throws {

@@ -30,7 +30,11 @@ struct EventList: LiveList {
     @OptionGroup var following: FollowOption
     @Option(help: ArgumentHelp("The time by which events are chosen and sorted: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
-    @Option(help: "Only of this source: its name, or a part that only one name has.") var source: String?
+    @Option(
+        help:
+            "Only of this source: its name, or a part that only one name has. With --follow, one that has no events yet is awaited."
+    )
+    var source: String?
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func columns(_ request: ListRequest) -> [Column<EventRow>] {
