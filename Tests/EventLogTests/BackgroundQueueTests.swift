@@ -39,16 +39,6 @@ struct BackgroundQueueTests {
         await log.close()
     }
 
-    @Test func `a thread that is named leaves no file open`() async {
-        await #expect(processExitsWith: .success) {
-            let files = { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-            ThreadName.set("first")
-            let before = try files()
-            for _ in 0..<20 { ThreadName.set("again") }
-            #expect(try files() == before)
-        }
-    }
-
     private static var ownName: String {
         FileManager.default.contents(atPath: "/proc/thread-self/comm").map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
