@@ -96,7 +96,11 @@ package struct LogFolder: Sendable {
 
     /// Syncs the folder that contains the ledger's own: otherwise a power cut may take a new ledger with all that is in it.
     func syncAbove() throws(EventLogError) {
-        try SmallFile.syncFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        do throws(EventLogError) {
+            try SmallFile.syncFolder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        } catch {
+            guard error.code == .permission else { throw error }  // who may not read a folder cannot sync it
+        }
     }
 
     /// Whether a log may be created here: the folder is missing or empty, or contains only what an interrupted creation left.

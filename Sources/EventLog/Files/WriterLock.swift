@@ -34,9 +34,11 @@ final class WriterLock: Sendable {
             if status.st_nlink > 1, try !Self.isLock(SmallFile.read(file, path)) {
                 throw EventLogError(.foreign, path: path, detail: "it is a hard link to another file, not a lock")
             }
-            guard ftruncate(file, 0) == 0 else { throw SmallFile.failure(errno, path) }
             let namespace = ProcessNamespace.own.map { "namespace \($0)\n" } ?? ""
-            try SmallFile.write(file, "\(getpid())\n\(namespace)", path)
+            let text = "\(getpid())\n\(namespace)"
+            // It is never empty between, for a process that finds it locked.
+            try SmallFile.write(file, text, path)
+            guard ftruncate(file, off_t(text.utf8.count)) == 0 else { throw SmallFile.failure(errno, path) }
             self.identity = identity
         } catch {
             close(file)

@@ -98,7 +98,7 @@ struct KillHistory {
         case .exited(let status):
             // A command may be done, or may have ended with an error since the writer is gone; a writer may come after a command that writes itself.
             let isCommand = victim.name != "writer" && victim.name != "reader"
-            let isLate = victim.name == "writer" && errors.contains("has it open for writing")
+            let isLate = victim.name == "writer" && errors.contains("has it open")
             guard isCommand || isLate, errors.split(separator: "\n").count <= (status == 0 ? 20 : 1) else {
                 throw Failure("the \(victim.name) ended by itself with \(status): \(errors)")
             }
