@@ -196,12 +196,16 @@ class Fold:
 
 
 def named(heard):
-    """The nodes that a payload names."""
+    """The nodes that a payload names, then those between which it is carried."""
+    if heard.data is None:
+        return []
     try:
         found = {4: of_user, 6: of_admin, 35: of_store}.get(heard.port, of_route)(heard)
     except Exception:
-        return []
-    return list(dict.fromkeys(node for node in found if node not in (*NOBODY, heard.to)))[:NAMED]
+        found = []
+    named = list(dict.fromkeys(node for node in found if node not in (*NOBODY, heard.to)))[:NAMED]
+    ends = [node for node in (heard.data.dest, heard.data.source) if node not in (*NOBODY, heard.to, heard.sender)]
+    return list(dict.fromkeys(named + ends))
 
 
 def of_user(heard):
