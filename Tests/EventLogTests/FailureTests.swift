@@ -225,7 +225,7 @@ struct FailureTests {
         #expect(firsts.withLock { $0 } == [2, 4, 5] && log.head == EventSequence(1))
     }
 
-    @Test func `prepared work that does not fit is told so, and the append that was to take it along is stored without it`()
+    @Test func `prepared work that does not fit fails, and the append that was to carry it is stored without it`()
         async throws
     {
         let log = try EventLog.temporary()

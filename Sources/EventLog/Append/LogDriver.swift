@@ -141,9 +141,8 @@ extension LogDriver {
         if !step.hasRested, queue.waitingCount > 0, !queue.isClosed, let pause = sizes.pause() {
             var later = step
             later.hasRested = true
-            return DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause / .nanoseconds(1)))) { [later] in
-                self.perform(later, finish)
-            }
+            let time = DispatchTime.now() + .nanoseconds(Int(pause / .nanoseconds(1)))
+            return DispatchQueue.global().asyncAfter(deadline: time) { [later] in self.perform(later, finish) }
         }
         var callers = 0
         if var lane = queue.takeNow() {

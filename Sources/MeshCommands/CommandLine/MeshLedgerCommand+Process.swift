@@ -119,7 +119,7 @@ extension MeshLedgerCommand {
         return KnownName.suggestion(for: wrong, among: known)
     }
 
-    /// The choice that is spelt like a value which is none; nil for other errors.
+    /// The allowed choice that is spelt like the value in the error; nil for other errors.
     private static func valueHint(_ line: String) -> String? {
         let parts = line.components(separatedBy: "Please provide one of")
         guard parts.count == 2, line.hasPrefix("The value '"), let end = line.range(of: "' is invalid for '") else { return nil }

@@ -212,7 +212,7 @@ final class EventRows {
         return names.first { $0.value == name }?.key ?? 0
     }
 
-    /// The same; nil where there is none.
+    /// The source of that name, or the only one whose name contains it; nil if no source has such a name.
     static func knownSource(_ text: String, _ names: [UInt32: String]) throws -> UInt32? {
         let exact = names.filter { $0.value == text }
         let found = exact.isEmpty ? names.filter { $0.value.contains(text) } : exact

@@ -14,10 +14,12 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: "Only packets of this port: a name such as TEXT_MESSAGE_APP, or a number.") var port: PortArgument?
     @Option(help: ArgumentHelp("Only receptions of packets with this id.", valueName: "id")) var packet: UInt32?
 
+    var isGiven: Bool { node != nil || gateway != nil || channel != nil || port != nil || packet != nil }
+
     /// Nil if no selection is given.
     /// - Parameter isLive: whether a channel that was never heard may be heard yet.
     func selection(in ledger: Ledger, isLive: Bool = false) throws -> EventSelection? {
-        guard node != nil || gateway != nil || channel != nil || port != nil || packet != nil else { return nil }
+        guard isGiven else { return nil }
         return EventSelection(
             node: try node?.number(in: ledger), roles: mentions ? .any : [.sender, .addressee],
             gateway: try gateway?.number(in: ledger), channel: try ledger.channel(named: channel, isLive: isLive),

@@ -120,7 +120,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses options that would leave the rows of the subject as they are: whoever asks for a part must not get all.
+    /// Refuses options that do not apply to the subject, which would export all of its rows instead of a part.
     private func refuseOthers(of subject: ExportSubject) throws {
         let isOfEvents = subject == .events
         if node != nil, !subject.hasNodes {

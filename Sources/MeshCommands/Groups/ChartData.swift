@@ -18,7 +18,7 @@ struct ChartData {
     private let zone: TableZone
     /// Whether values add up: counts and sums.
     let isSum: Bool
-    /// Whether rows are counted: where there are none, their count is 0.
+    /// Whether rows are counted: a span without rows counts as 0.
     private let isCount: Bool
 
     init<Row>(_ groups: RowGroups<Row>) {

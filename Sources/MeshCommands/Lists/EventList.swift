@@ -67,7 +67,7 @@ struct EventList: LiveList {
 
     func write(_ request: ListRequest) throws {
         let request = request.withUsualLimit
-        guard try request.ledger.hasIndexOfPackets() else { return try writeWithoutIndex(request) }
+        if by == .heard || selection.isGiven, try !request.ledger.hasIndexOfPackets() { return try writeWithoutIndex(request) }
         var hasLeftOut = false
         try request.writeWhileWanted(
             columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival", total: { try count(request) },
