@@ -63,7 +63,8 @@ struct Radios {
         try await ledger.close()
     }
 
-    @Test func `what a client of a shared radio sends is on the radio's channel of that index`() async throws {
+    @Test("what a client of a shared radio sends is on the radio's channel of that index", arguments: [false, true])
+    func clientsOfSharedRadios(isFoldedBefore: Bool) async throws {
         func text(_ id: UInt32, on index: UInt64) -> [UInt8] {
             var writer = WireWriter()
             writer.fixed32(1, 1_001)
@@ -83,10 +84,12 @@ struct Radios {
             _ = try await ledger.log.append([NewEvent(bytes, encoding: PayloadEncoding(rawValue: form.rawValue), source: source)])
         }
         try await append(text(1, on: 0), .meshPacket, "tcp:a/client 10.0.0.5")
+        if isFoldedBefore { try await ledger.catchUp() }
         try await append(RadioFrame.channel(0, "Harbour", psk: psk), .fromRadio, "tcp:a")
         try await append(RadioFrame.channel(0, "Other", psk: psk), .fromRadio, "tcp:b")
         try await ledger.catchUp()
         try await append(text(2, on: 0), .meshPacket, "tcp:a/client 10.0.0.5")
+        if isFoldedBefore { try await ledger.catchUp() }
         try await append(text(3, on: 1), .meshPacket, "tcp:a/client 10.0.0.5")
         try await append(text(4, on: 0), .meshPacket, "tcp:a/client fe80::1/64")
         try await append(text(5, on: 0), .meshPacket, "tcp:b/client 10.0.0.5")

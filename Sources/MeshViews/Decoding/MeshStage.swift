@@ -94,8 +94,8 @@ public struct MeshStage: FoldStage {
         batch.stageState.receptions.reserveCapacity(batch.stamps.count)
         for stamp in batch.stamps where stamp.isJSON && !state.knowsTopic(of: stamp.source) { learnTopics(&state) }
         for index in batch.stamps.indices
-        where batch.packets.packets[index].needsRadio && !state.knowsRadio(of: batch.stamps[index].source) {
-            learnRadios(&state)
+        where state.mustLearnRadios(for: batch.packets.packets[index], of: batch.stamps[index].source) {
+            state.learnRadios((try? log.sources()) ?? [])  // unreadable: the packets have the channel's index for a name
         }
         for start in stride(from: 0, to: batch.stamps.count, by: SeenPackets.prefetchCount) {
             let range = start..<min(start + SeenPackets.prefetchCount, batch.stamps.count)
@@ -112,16 +112,6 @@ public struct MeshStage: FoldStage {
     private func learnTopics(_ state: inout MeshState) {
         let sources = (try? log.sources()) ?? []  // unreadable: the packets stay without a channel's name
         for source in sources { state.learnTopic(source.id, channel: Topic(parsing: source.name)?.channel ?? "") }
-    }
-
-    /// Which sources are clients of shared radios, by their names.
-    private func learnRadios(_ state: inout MeshState) {
-        let sources = (try? log.sources()) ?? []  // unreadable: the packets have the channel's index for a name
-        let ids = Dictionary(sources.map { ($0.name, $0.id) }) { first, _ in first }
-        for source in sources {
-            let radio = ClientSourceName.radio(of: source.name).flatMap { ids[$0] }
-            state.learnRadio(of: source.id, radio ?? source.id)
-        }
     }
 
     package func restore(_ stageState: StageState, into state: inout MeshState) {

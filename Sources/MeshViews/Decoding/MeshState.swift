@@ -10,8 +10,7 @@ public struct MeshState: Sendable {
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]
     private var topicChannels: [SourceID: String] = [:]
-    /// The sources of the radios whose channels the packets of a source are on.
-    private var radioSources: [SourceID: SourceID] = [:]
+    private var sharedRadios = SharedRadios()
     private var announcedKeys = AnnouncedKeys()
     private let directMessages: DirectMessages?
 
@@ -105,13 +104,15 @@ public struct MeshState: Sendable {
 
     mutating func learnTopic(_ source: SourceID, channel: String) { topicChannels[source] = channel }
 
-    func knowsRadio(of source: SourceID) -> Bool { radioSources[source] != nil }
+    @inline(__always)
+    func mustLearnRadios(for packet: DecodedPacket, of source: SourceID) -> Bool {
+        packet.needsRadio ? !sharedRadios.knows(source) : sharedRadios.mayComplete(by: source)
+    }
 
-    /// - Parameter radio: the source itself, or of a client the source of the shared radio.
-    mutating func learnRadio(of source: SourceID, _ radio: SourceID) { radioSources[source] = radio }
+    mutating func learnRadios(_ sources: [EventSource]) { sharedRadios = SharedRadios(sources) }
 
     private func channel(_ index: UInt32, of source: SourceID) -> ChannelIdentity? {
-        radios[source.rawValue]?[index] ?? radioSources[source].flatMap { radios[$0.rawValue]?[index] }
+        radios[source.rawValue]?[index] ?? sharedRadios.radio(of: source).flatMap { radios[$0.rawValue]?[index] }
     }
 
     /// A radio reports to its client which channel a local index means; the key itself is masked in the log.
