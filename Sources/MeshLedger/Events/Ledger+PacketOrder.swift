@@ -9,8 +9,25 @@ extension Ledger {
     ///
     /// The index is walked from its newest block to the oldest, while packets are decoded on other threads. By when they were heard, a packet waits
     /// until no older block can have one that comes before it: at most a block in a log that was filled live, but possibly many after imports out of
-    /// order, which then wait as numbers. With the oldest first, all wait.
+    /// order, which then wait as numbers. With the oldest first, all wait but those of the first few hundred events.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
+        guard !order.newestFirst, order.selection ?? EventSelection() == EventSelection(), past == nil else {
+            return try forEachPacketOfBlocks(order, visitor)
+        }
+        let earliest = try earliestPackets(order)
+        for row in earliest.rows { guard try visitor(row) else { return } }
+        switch earliest.end {
+        case .heard(let time):
+            var order = order
+            order.since = time
+            try forEachPacketOfBlocks(order, visitor)
+        case .arrived(let event):
+            try forEachPacketOfBlocks(order) { try $0.firstSequence < event.rawValue || visitor($0) }
+        case nil: return
+        }
+    }
+
+    private func forEachPacketOfBlocks(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
         var finder = try PacketFinder(self, order)
         let knowledge = try openingKnowledge()
         let readers = try Workers(count: 3) { () throws(LedgerError) in try PacketReader(self, knowledge) }
@@ -133,7 +150,7 @@ extension PacketRow {
 }
 
 /// A packet that waits for its turn.
-private struct OrderedPacket: Sendable {
+struct OrderedPacket: Sendable {
     /// Shared by the copies of a packet, which is sorted and passed on several times.
     private final class Content: Sendable {
         let found: PacketWalk.Found
@@ -160,7 +177,7 @@ private struct OrderedPacket: Sendable {
 }
 
 extension PacketReader {
-    fileprivate func ordered(
+    func ordered(
         _ packets: [PacketWalk.Found], _ channels: [String], _ order: EventOrder
     ) throws -> [OrderedPacket] {
         zip(packets, try rows(packets, channels, id: order.selection?.packetID)).compactMap { packet, row in

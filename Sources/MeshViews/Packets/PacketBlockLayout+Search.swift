@@ -15,6 +15,27 @@ extension PacketBlockLayout {
         return found
     }
 
+    /// What the packets of some events have in common with all their receptions.
+    package func packetKeys(of events: Set<UInt64>, _ block: UInt64, in bytes: RawSpan) -> Set<UInt64> {
+        let first = block * PacketBlock.eventCount + 1 + UInt64(skipped)
+        var keys: Set<UInt64> = []
+        guard nodeCount > 0 else { return keys }
+        forEachEvent(in: bytes) { index, entry in
+            if entry < entryCount, events.contains(first + UInt64(index)) { keys.insert(packetKey(entry, in: bytes)) }
+        }
+        return keys
+    }
+
+    package func hasPacket(of keys: Set<UInt64>, in bytes: RawSpan) -> Bool {
+        nodeCount > 0 && (0..<entryCount).contains { keys.contains(packetKey($0, in: bytes)) }
+    }
+
+    @inline(__always)
+    func packetKey(_ entry: Int, in bytes: RawSpan) -> UInt64 {
+        let sender = node(min(senders.number(entry, in: bytes), nodeCount - 1), in: bytes)
+        return PacketMark.key(sender, mark(entry, in: bytes))
+    }
+
     /// The entries that a node has sent or that name it, rising.
     func entries(of node: Int, _ roles: EventSelection.Roles, in bytes: RawSpan) -> [Int] {
         var found: [Int] = []

@@ -197,8 +197,8 @@ private struct BlockPackets {
         }
         var places = FlatMap(minimumCapacity: layout.entryCount)
         for entry in states.indices where states[entry] == .whole || states[entry] == .shared {
-            let sender = layout.node(min(layout.senders.number(entry, in: bytes), layout.nodeCount - 1), in: bytes)
-            keys[entry] = PacketMark.key(sender, layout.mark(entry, in: bytes))
+            keys[entry] = layout.packetKey(entry, in: bytes)
+            let sender = PacketMark.sender(ofKey: keys[entry])
             if sender == 0 || sender == NodeID.broadcast {
                 states[entry] = .ofNobody
                 continue

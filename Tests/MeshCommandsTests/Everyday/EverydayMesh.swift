@@ -17,7 +17,10 @@ struct EverydayMesh {
         /// Whether its receiver's clock is.
         let isTimeKnown: Bool
         let hops: Int?
+        /// Nil where it is not readable.
         let port: Int?
+        /// Of a packet that came encrypted.
+        let channelHash: Int?
         let named: [UInt32]
         let isFirst: Bool
     }
@@ -28,6 +31,7 @@ struct EverydayMesh {
     let folder: TemporaryFolder
     let rover: UInt32
     let receptions: [Reception]
+    let sequencesOfLastImport: ClosedRange<Int>
     private let views: [String: [Row]]
 
     var environment: [String: String] { ["MESHLEDGER": folder.path + "/mesh.ledger"] }
@@ -56,6 +60,7 @@ struct EverydayMesh {
         try run("simulate --seed 5 --nodes 25 --packets 1200 --to captures/now.base64 --as envelopes")
         try run("init")
         for name in ["now.base64", "old.bin", "yesterday.base64"] { try run("import captures/\(name)") }
+        sequencesOfLastImport = 1_200 + 900 + 1...1_200 + 900 + 2_500
         let fold = try OracleFold(of: environment["MESHLEDGER"] ?? "", in: folder)
         func folded() throws -> [String: [Row]] {
             try fold.exportEvents()
@@ -108,6 +113,7 @@ struct EverydayMesh {
                 sequence: sequence, from: number("from"), to: number("to"), id: UInt32(packet.number(6) ?? 0),
                 gateway: number("gateway"), heard: isTimeKnown ? received : arrived, isTimeKnown: isTimeKnown,
                 hops: start > 0 && limit <= start ? start - limit : nil, port: row["port"] as? Int,
+                channelHash: packet.bytes(5) == nil ? nil : Int(packet.number(3) ?? 0),
                 named: (row["named"] as? [Int] ?? []).map { UInt32($0) }, isFirst: row["is_first_reception"] as? Bool ?? false)
         }
     }
