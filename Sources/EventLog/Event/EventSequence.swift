@@ -21,3 +21,14 @@ extension EventSequence: Strideable, CustomStringConvertible {
 
     public var description: String { String(rawValue) }
 }
+
+extension [ClosedRange<EventSequence>] {
+    /// Adds a run that begins after all others, as part of the last one where it follows it without a gap.
+    package mutating func join(_ run: ClosedRange<EventSequence>) {
+        if let last, last.upperBound.advanced(by: 1) == run.lowerBound {
+            self[count - 1] = last.lowerBound...run.upperBound
+        } else {
+            append(run)
+        }
+    }
+}

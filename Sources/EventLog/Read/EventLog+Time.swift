@@ -36,11 +36,7 @@ extension EventLog {
         let (lowest, limit) = (start?.microseconds ?? .min, end?.microseconds ?? .max)
         var runs: [ClosedRange<EventSequence>] = []
         func add(_ first: UInt64, _ last: UInt64) {
-            if let before = runs.last, before.upperBound.rawValue + 1 == first {
-                runs[runs.count - 1] = before.lowerBound...EventSequence(last)
-            } else {
-                runs.append(EventSequence(first)...EventSequence(last))
-            }
+            runs.join(EventSequence(first)...EventSequence(last))
         }
         func look(_ first: UInt64, _ last: UInt64) throws(EventLogError) {
             var cursor = try reader.cursor()

@@ -39,11 +39,8 @@ public struct SalvageReport: Sendable, Equatable {
 
     mutating func miss(_ range: ClosedRange<UInt64>) {
         missing += Int(clamping: range.upperBound - range.lowerBound + 1)
-        if let last = missingRanges.last, last.upperBound.rawValue + 1 == range.lowerBound {
-            missingRanges[missingRanges.count - 1] = last.lowerBound...EventSequence(range.upperBound)
-        } else if missingRanges.count < 10_000 {
-            missingRanges.append(EventSequence(range.lowerBound)...EventSequence(range.upperBound))
-        }
+        missingRanges.join(EventSequence(range.lowerBound)...EventSequence(range.upperBound))
+        if missingRanges.count > 10_000 { missingRanges.removeLast() }
     }
 }
 

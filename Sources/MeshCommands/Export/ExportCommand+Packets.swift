@@ -91,9 +91,9 @@ extension ExportCommand {
 
     private func forEachPacket(_ ledger: Ledger, _ body: (PacketRow) -> Bool) throws {
         // Receptions are counted one by one, packets by what finds them.
-        var (skips, left) = pageOfAll
-        let most = left
-        guard left > 0 else { return }
+        var rows = Page(offset: pageOfAll.offset, limit: pageOfAll.limit)
+        let most = rows.left
+        guard !rows.isFull else { return }
         let order = EventOrder(
             by: by, since: times.since?.time, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
         var hasLeftOut = false
@@ -102,21 +102,16 @@ extension ExportCommand {
                 hasLeftOut = true
                 return true
             }
-            if skips > 0 {
-                skips -= 1
-                return true
-            }
-            left -= 1
-            return body(row) && left > 0
+            return rows.pass { body(row) }
         }
-        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: left == most) {
+        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: rows.left == most) {
             LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell()
         }
     }
 
     /// What the index has of the events, in the order of the log. Unless times are chosen, also of those that retention has dropped.
     func exportIndex(_ ledger: Ledger) throws {
-        var (skips, left) = pageOfAll
+        var rows = Page(offset: pageOfAll.offset, limit: pageOfAll.limit)
         let order = EventOrder(by: by, since: times.since?.time, until: times.until?.time)
         var runs = try ledger.runs(of: order)
         if times.since == nil, times.until == nil {
@@ -124,16 +119,8 @@ extension ExportCommand {
             if first > 1 { runs.insert(EventSequence(1)...EventSequence(first - 1), at: 0) }
         }
         try write(IndexedEvent.tableColumns, ledger) { write in
-            for run in runs where left > 0 {
-                try ledger.forEachIndexedEvent(in: run) { event in
-                    if skips > 0 {
-                        skips -= 1
-                        return true
-                    }
-                    guard left > 0 else { return false }
-                    left -= 1
-                    return write(event) && left > 0
-                }
+            for run in runs where !rows.isFull {
+                try ledger.forEachIndexedEvent(in: run) { event in rows.pass { write(event) } }
             }
         }
     }

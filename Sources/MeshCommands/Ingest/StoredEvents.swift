@@ -36,17 +36,9 @@ final class StoredEvents: EventSink {
         let range = try await ledger.append(events, cursor: cursor, token: token)
         guard let range else { return nil }
         stored.withLock { stored in
-            Self.add(range, to: &stored.ranges)
-            Self.add(range, to: &stored.ofFiles[stored.file, default: []])
+            stored.ranges.join(range)
+            stored.ofFiles[stored.file, default: []].join(range)
         }
         return range
-    }
-
-    private static func add(_ range: ClosedRange<EventSequence>, to ranges: inout [ClosedRange<EventSequence>]) {
-        if let last = ranges.last, last.upperBound.advanced(by: 1) == range.lowerBound {
-            ranges[ranges.count - 1] = last.lowerBound...range.upperBound
-        } else {
-            ranges.append(range)
-        }
     }
 }

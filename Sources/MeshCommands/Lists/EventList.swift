@@ -134,20 +134,15 @@ struct EventList: LiveList {
             return try reading.visit(order, offset: query.offset, limit: query.limit, body)
         }
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
-        var (skips, left) = (query.offset, query.limit)
-        guard left > 0 else { return }
+        var page = Page(query)
+        guard !page.isFull else { return }
         try reading.visit(order) { row in
             guard isChosen(row, number) else { return true }
             guard !needsTime || !row.isTimeOfImport else {
                 leftOut()
                 return true
             }
-            if skips > 0 {
-                skips -= 1
-                return true
-            }
-            left -= 1
-            return body(row) && left > 0
+            return page.pass { body(row) }
         }
     }
 
@@ -160,8 +155,8 @@ struct EventList: LiveList {
             by: .arrival, since: isHeard ? nil : query.since, until: isHeard ? nil : query.until, newestFirst: query.newestFirst)
         let selection = try selection.selection(in: ledger)
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }
-        var (skips, left) = (query.offset, query.limit)
-        guard left > 0 else { return }
+        var page = Page(query)
+        guard !page.isFull else { return }
         try EventReading(ledger, with: withContent ? [.named, .content] : .named).visit(order) { row in
             guard isChosen(row, number), selection?.selects(row.packet, channel: row.channel, named: row.named) ?? true else {
                 return true
@@ -170,12 +165,7 @@ struct EventList: LiveList {
                 let isWanted = query.since.map { $0 <= row.heard } ?? true && query.until.map { row.heard < $0 } ?? true
                 guard isWanted, !row.isTimeOfImport else { return true }
             }
-            if skips > 0 {
-                skips -= 1
-                return true
-            }
-            left -= 1
-            return body(row) && left > 0
+            return page.pass { body(row) }
         }
     }
 }

@@ -89,8 +89,8 @@ struct PacketList: LiveList {
     private func find(
         _ query: RowQuery, in ledger: Ledger, leftOut: () -> Void = {}, _ body: (LivePacket) -> Bool
     ) throws {
-        var (skips, left) = (query.offset, query.limit)
-        guard left > 0 else { return }
+        var page = Page(query)
+        guard !page.isFull else { return }
         let order = EventOrder(
             by: by, since: query.since, until: query.until, newestFirst: query.newestFirst, try selection.selection(in: ledger))
         let needsTime = by == .heard && query.hasTimes
@@ -99,12 +99,7 @@ struct PacketList: LiveList {
                 leftOut()
                 return true
             }
-            if skips > 0 {
-                skips -= 1
-                return true
-            }
-            left -= 1
-            return body(LivePacket(packet: row)) && left > 0
+            return page.pass { body(LivePacket(packet: row)) }
         }
     }
 }

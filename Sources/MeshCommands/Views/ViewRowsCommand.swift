@@ -92,11 +92,11 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         try ListRequest(ledger: ledger, options: options).writeWhileWanted(
             all, emptyNote: "no rows", time: time?.name, leftOut: { _ in hasLeftOut ? leftOut : nil }
         ) { query, body in
-            var (skips, left) = (0, Int.max)
+            var page = Page()
             if conditions.isEmpty {
                 (descriptor.fetchLimit, descriptor.fetchOffset) = (query.limit == .max ? nil : query.limit, query.offset)
             } else {
-                (skips, left) = (query.offset, query.limit)
+                page = Page(query)
             }
             try Self.visit(descriptor, ledgers) { found in
                 let tests = testsOfEach[place(found)]
@@ -105,12 +105,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                     hasLeftOut = true
                     return true
                 }
-                if skips > 0 {
-                    skips -= 1
-                    return true
-                }
-                left -= 1
-                return left >= 0 && body(found) && left > 0
+                return page.pass { body(found) }
             }
             try testsOfEach.forEach { try $0.check() }
         }

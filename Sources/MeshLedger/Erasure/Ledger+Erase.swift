@@ -47,11 +47,7 @@ extension Ledger {
                 guard header.sequence <= range.upperBound else { return false }
                 last = header.sequence
                 guard !header.isErased, header.source != .log, matcher.matches(payload, header.encoding) else { return true }
-                if let before = found.last, before.upperBound.advanced(by: 1) == header.sequence {
-                    found[found.count - 1] = before.lowerBound...header.sequence
-                } else {
-                    found.append(header.sequence...header.sequence)
-                }
+                found.join(header.sequence...header.sequence)
                 return true
             }
             guard let last, last.rawValue < .max else { break }

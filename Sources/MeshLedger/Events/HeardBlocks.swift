@@ -82,11 +82,7 @@ struct HeardBlocks {
         guard first <= head else { return [] }
         var runs: [ClosedRange<EventSequence>] = []
         func add(_ first: UInt64, _ last: UInt64) {
-            if let before = runs.last, before.upperBound.rawValue + 1 == first {
-                runs[runs.count - 1] = before.lowerBound...EventSequence(last)
-            } else {
-                runs.append(EventSequence(first)...EventSequence(last))
-            }
+            runs.join(EventSequence(first)...EventSequence(last))
         }
         for number in blocks() {
             let range = kept(number)

@@ -56,19 +56,21 @@ extension RowQuery {
 }
 
 /// Counts rows for an offset and a limit.
-struct Page {
+package struct Page {
     private var skips: Int
-    private(set) var left: Int
+    package private(set) var left: Int
 
-    init(_ query: RowQuery) {
-        skips = max(0, query.offset)
-        left = max(0, query.limit)
+    package init(offset: Int = 0, limit: Int = .max) {
+        skips = max(0, offset)
+        left = max(0, limit)
     }
 
-    var isFull: Bool { left == 0 }
+    package init(_ query: RowQuery) { self.init(offset: query.offset, limit: query.limit) }
+
+    package var isFull: Bool { left == 0 }
 
     /// Whether the next matching row belongs to the page.
-    mutating func takes() -> Bool {
+    package mutating func takes() -> Bool {
         if skips > 0 {
             skips -= 1
             return false
@@ -76,4 +78,8 @@ struct Page {
         left -= 1
         return true
     }
+
+    /// Passes the next matching row on if it belongs to the page.
+    /// - Returns: whether more rows are wanted.
+    package mutating func pass(_ body: () -> Bool) -> Bool { !isFull && (!takes() || body() && !isFull) }
 }

@@ -14,21 +14,10 @@ public import ViewQuery
 /// }
 /// ```
 public final class LedgerSnapshot {
-    /// One view's transaction.
-    private final class Read {
-        let store: ViewStore
-        let transaction: ReadTransaction
-
-        init(_ store: ViewStore) throws(StorageError) {
-            self.store = store
-            transaction = try store.environment.beginRead()
-        }
-    }
-
     let ledger: Ledger
     private let timeLimit: Duration
     private let end: ContinuousClock.Instant
-    private var reads: [String: Read] = [:]
+    private var reads: [String: ViewRead] = [:]
     private var isOver = false
 
     fileprivate init(_ ledger: Ledger, _ timeLimit: Duration) {
@@ -104,7 +93,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    private func read(_ view: String) throws(LedgerError) -> Read {
+    private func read(_ view: String) throws(LedgerError) -> ViewRead {
         guard !isOver, ContinuousClock.now < end else {
             throw LedgerError(
                 .snapshotExpired, path: ledger.path,
@@ -116,7 +105,7 @@ public final class LedgerSnapshot {
         if let known = reads[view] { return known }
         let store = try ledger.store(of: view)
         do throws(StorageError) {
-            let read = try Read(store)
+            let read = try ViewRead(store)
             reads[view] = read
             return read
         } catch {

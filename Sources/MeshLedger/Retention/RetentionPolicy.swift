@@ -1,6 +1,4 @@
 import EventLog
-import Foundation
-import LMDB
 
 /// How long, or how many, events are kept. Without a policy, all are.
 public struct RetentionPolicy: Sendable, Equatable {
@@ -33,54 +31,32 @@ public struct RetentionPolicy: Sendable, Equatable {
 }
 
 extension RetentionPolicy {
-    static func path(in ledger: String) -> String { ledger + "/retention" }
+    static func path(in ledger: String) -> String { file(in: ledger).path }
+
+    private static func file(in ledger: String) -> SettingsFile {
+        let path = ledger + "/retention"
+        return SettingsFile(
+            path: path, names: ["older-than-seconds", "larger-than-bytes"],
+            damage:
+                "\(path) is not a retention policy; set it again with `meshledger storage retain`, nothing is dropped until then")
+    }
 
     /// The policy that is stored in the ledger.
     /// - Throws: `.corrupt` if the stored policy is damaged.
     public static func load(from ledger: String) throws(LedgerError) -> RetentionPolicy {
-        let path = path(in: ledger)
-        func damaged() -> LedgerError {
-            LedgerError(
-                .corrupt, path: path,
-                "\(path) is not a retention policy; set it again with `meshledger storage retain`, nothing is dropped until then")
-        }
-        let text: String
-        do throws(EventLogError) {
-            guard let found = try CheckedText.readWhole(path) else { return RetentionPolicy() }
-            text = found
-        } catch {
-            throw error.code == .corrupt ? damaged() : LedgerError(error)
-        }
-        var policy = RetentionPolicy()
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            switch (words.first, words.count == 2 ? Int64(words[1]) : nil) {
-            case ("older-than-seconds", let seconds?) where seconds > 0: policy.longestSeconds = seconds
-            case ("larger-than-bytes", let bytes?) where bytes > 0: policy.largestBytes = Int(clamping: bytes)
-            default: throw damaged()
-            }
-        }
-        return policy
+        let values = try file(in: ledger).load()
+        return RetentionPolicy(
+            longestSeconds: values["older-than-seconds"], largestBytes: values["larger-than-bytes"].map { Int(clamping: $0) })
     }
 
     /// Replaced in one step, even beside a running writer, which reads it the next time.
     /// - Throws: `.query` for an age or a size below 1, and errors of the disk.
     public func save(in ledger: String) throws(LedgerError) {
-        let path = Self.path(in: ledger)
+        let file = Self.file(in: ledger)
         guard longestSeconds ?? 1 > 0, largestBytes ?? 1 > 0 else {
             throw LedgerError(
-                .query, path: path, "a retention policy keeps at least 1 second or 1 byte of events; nil keeps all")
+                .query, path: file.path, "a retention policy keeps at least 1 second or 1 byte of events; nil keeps all")
         }
-        var text = ""
-        if let longestSeconds { text += "older-than-seconds \(longestSeconds)\n" }
-        if let largestBytes { text += "larger-than-bytes \(largestBytes)\n" }
-        do {
-            guard !isOff else {
-                return try OwnedFile.remove(path)
-            }
-            try CheckedText.replace(path, with: text)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try file.save([("older-than-seconds", longestSeconds), ("larger-than-bytes", largestBytes.map { Int64($0) })])
     }
 }

@@ -83,20 +83,10 @@ internal import Synchronization
 
 /// The snapshots of one ledger.
 final class SQLSnapshot {
-    final class Read {
-        let store: ViewStore
-        let transaction: ReadTransaction
-
-        init(_ store: ViewStore) throws(StorageError) {
-            self.store = store
-            transaction = try store.environment.beginRead()
-        }
-    }
-
     let ledger: Ledger
     /// Later events are ignored.
     let head: UInt64
-    private var reads: [String: Read] = [:]
+    private var reads: [String: ViewRead] = [:]
 
     /// - Parameter views: the views whose snapshots begin together, if they can begin at the same event.
     init(_ ledger: Ledger, _ views: Set<String>) throws {
@@ -114,9 +104,9 @@ final class SQLSnapshot {
         }
     }
 
-    func read(_ view: String) throws -> Read {
+    func read(_ view: String) throws -> ViewRead {
         if let known = reads[view] { return known }
-        let made = try Read(ledger.store(of: view))
+        let made = try ViewRead(ledger.store(of: view))
         reads[view] = made
         return made
     }

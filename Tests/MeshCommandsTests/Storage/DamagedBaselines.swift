@@ -194,6 +194,9 @@ struct DamagedBaselines {
                 #expect(error?.code == .corrupt)
             }
         }
+        for name in ["retention", "limit"] { try Data("\n".utf8).write(to: folder.file(name)) }
+        #expect(throws: LedgerError.self) { try RetentionPolicy.load(from: folder.path) }
+        #expect(throws: LedgerError.self) { try SizeLimit.load(from: folder.path) }
         try Data("older-than-seconds 60\n".utf8).write(to: folder.file("retention"))
         #expect(try RetentionPolicy.load(from: folder.path).longestSeconds == 60, "as earlier versions wrote it")
         try Data("size-bytes 4096\n".utf8).write(to: folder.file("limit"))
