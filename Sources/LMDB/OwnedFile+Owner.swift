@@ -3,10 +3,10 @@ internal import Glibc
 /// The owner of files that the superuser creates: the owner of the folder that they are in, so that a command of the superuser leaves
 /// nothing in a user's ledger that this user cannot open.
 extension OwnedFile {
-    /// Creates a folder for its owner only, unless it exists.
-    package static func makeFolder(_ path: String) throws(StorageError) {
+    /// Creates a folder, by default for its owner only, unless it exists.
+    package static func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
-        if unsafe mkdirat(folder.descriptor, name, 0o700) == 0 { return give(name, in: folder) }
+        if unsafe mkdirat(folder.descriptor, name, mode) == 0 { return give(name, in: folder) }
         let number = errno
         var status = stat()
         if number == EEXIST, unsafe fstatat(folder.descriptor, name, &status, 0) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -17,21 +17,22 @@ extension OwnedFile {
     }
 
     /// Creates a folder for its owner only.
+    /// - Parameter isGiven: whether it belongs to the owner of the folder above where the superuser makes it.
     /// - Throws: with `EEXIST` if something is there.
-    package static func makeNewFolder(_ path: String) throws(StorageError) {
+    package static func makeNewFolder(_ path: String, isGiven: Bool = true) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
         guard unsafe mkdirat(folder.descriptor, name, 0o700) == 0 else { throw folder.failed("mkdir", name) }
-        give(name, in: folder)
+        if isGiven { give(name, in: folder) }
     }
 
     /// Creates a folder, and missing ones above it.
-    package static func makeFolders(_ path: String) throws(StorageError) {
+    package static func makeFolders(_ path: String, mode: UInt32 = 0o700) throws(StorageError) {
         do throws(StorageError) {
-            try makeFolder(path)
+            try makeFolder(path, mode: mode)
         } catch {
             guard error.number == ENOENT, let parent = parent(of: path), parent != path else { throw error }
-            try makeFolders(parent)
-            try makeFolder(path)
+            try makeFolders(parent, mode: mode)
+            try makeFolder(path, mode: mode)
         }
     }
 
@@ -49,6 +50,15 @@ extension OwnedFile {
     package static func link(_ target: String, at path: String) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
         guard unsafe symlinkat(target, folder.descriptor, name) == 0 else { throw folder.failed("symlink", name) }
+    }
+
+    /// Gives a file a second name.
+    /// - Throws: with `EEXIST` if something has that name.
+    package static func hardLink(_ path: String, at new: String) throws(StorageError) {
+        let (from, to) = (try OpenedFolder.above(path), try OpenedFolder.above(new))
+        guard unsafe linkat(from.folder.descriptor, from.name, to.folder.descriptor, to.name, 0) == 0 else {
+            throw to.folder.failed("link", to.name)
+        }
     }
 
     /// Gives what the superuser has just created at the path to the owner of its folder. Leaves a file with several names alone: its creator is unknown.

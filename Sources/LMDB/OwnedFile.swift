@@ -129,6 +129,26 @@ package enum OwnedFile {
         return try open(name, in: folder, O_WRONLY | O_CREAT | O_EXCL, mode: mode, path)
     }
 
+    /// Renames a file or folder. A file, or an empty folder, that has the name is replaced.
+    package static func rename(_ path: String, to new: String) throws(StorageError) {
+        let (from, to) = (try OpenedFolder.above(path), try OpenedFolder.above(new))
+        try from.folder.rename(from.name, to: to.folder, to.name)
+    }
+
+    /// An empty file without a name, which disappears when it is closed.
+    package static func createUnnamed(in folder: String) throws(StorageError) -> Int32 {
+        let opened = try OpenedFolder(folder)
+        let name = ".sort-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        let file = try open(name, in: opened, O_RDWR | O_CREAT | O_EXCL, mode: 0o600, folder + "/" + name)
+        do throws(StorageError) {
+            try opened.removeFile(name)
+        } catch {
+            close(file)
+            throw error
+        }
+        return file
+    }
+
     /// Moves a file or folder to a name that is free.
     package static func move(_ path: String, to new: String) throws(StorageError) {
         let (from, to) = (try OpenedFolder.above(path), try OpenedFolder.above(new))

@@ -15,4 +15,10 @@ public final class TemporaryFolder: Sendable {
     }
 
     public func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// Puts a link at a path that belongs to another user, who could lead it anywhere. Only the superuser can make one.
+    public static func link(ofOtherUserAt path: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        guard unsafe lchown(path, 65_534, 65_534) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+    }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import LMDB
 
 /// Where the log is in the ledger's folder, and which generation of it is current.
 package struct LogFolder: Sendable {
@@ -24,8 +25,15 @@ package struct LogFolder: Sendable {
     func makeFolders() throws(EventLogError) -> Bool {
         try SmallFile.requireFolder(logPath)
         // Only its creator has access to the ledger's folder.
-        let isNew = unsafe mkdir(path, 0o700) == 0
-        guard isNew || errno == EEXIST else { throw SmallFile.failureToMake(errno, path) }
+        var isNew = true
+        do throws(StorageError) {
+            try OwnedFile.makeNewFolder(path, isGiven: false)
+        } catch {
+            guard error.number == EEXIST else {
+                throw error.number > 0 ? SmallFile.failureToMake(error.number, path) : SmallFile.failure(error)
+            }
+            isNew = false
+        }
         try SmallFile.makeFolder(logPath)
         return isNew
     }

@@ -58,6 +58,15 @@ package enum SmallFile {
         }
     }
 
+    /// Renames a file or folder. A file, or an empty folder, that has the name is replaced.
+    package static func rename(_ path: String, to new: String) throws(EventLogError) {
+        do throws(StorageError) {
+            try OwnedFile.rename(path, to: new)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// Removes a file, of a link the link itself.
     static func remove(_ path: String) throws(EventLogError) {
         do throws(StorageError) {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LMDB
 
 /// Sorts any number of plain values in bounded memory: what does not fit is sorted in runs, into an unnamed file.
 ///
@@ -94,7 +95,11 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     private static var stride: Int { MemoryLayout<Element>.stride }
 
     private func writeRun() throws(EventLogError) {
-        if file < 0 { file = try openUnnamed() }
+        do throws(StorageError) {
+            if file < 0 { file = try OwnedFile.createUnnamed(in: folder) }
+        } catch {
+            throw SmallFile.failure(error)
+        }
         gathered.sort(by: precedes)
         var done = 0
         let total = gathered.count * Self.stride
@@ -109,15 +114,6 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
         runs.append(Run(next: written, end: written + gathered.count))
         written += gathered.count
         gathered.removeAll(keepingCapacity: true)
-    }
-
-    /// An unnamed file, which disappears when it is closed.
-    private func openUnnamed() throws(EventLogError) -> Int32 {
-        let path = "\(folder)/.sort-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-        let named = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard named >= 0 else { throw SmallFile.failure(errno, path) }
-        unsafe unlink(path)
-        return named
     }
 
     /// Reads the run's next values if its memory is empty.

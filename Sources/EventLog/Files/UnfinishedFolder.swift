@@ -11,7 +11,7 @@ extension EventLog {
         let unfinished = try UnfinishedFolder(place.path + "." + suffix, of: place.path)
         do throws(EventLogError) {
             let report = try await body(unfinished.path)
-            guard unsafe rename(unfinished.path, place.path) == 0 else { throw SmallFile.failure(errno, new) }
+            try SmallFile.rename(unfinished.path, to: place.path)
             try SmallFile.syncFolder(place.deletingLastPathComponent().path)
             return report
         } catch {
@@ -38,7 +38,7 @@ private final class UnfinishedFolder: Sendable {
             try Self.requireRoom(new)
             try Self.clear(path)
         } catch {
-            unsafe rmdir(path)  // only if it is empty
+            try? OwnedFile.removeEmptyFolder(path)  // if it is not empty, it stays
             throw error
         }
     }

@@ -51,7 +51,7 @@ struct BackupFileWriter: ~Copyable {
         guard fsync(descriptor) == 0 else { throw SmallFile.failure(errno, unfinished) }
         let file = BackupManifest.File(
             path: path, bytes: byteCount, hash: Hexadecimal.text(context.finish().bytes))
-        guard unsafe rename(unfinished, folder.path(of: file)) == 0 else { throw SmallFile.failure(errno, unfinished) }
+        try SmallFile.rename(unfinished, to: folder.path(of: file))
         return file
     }
 }

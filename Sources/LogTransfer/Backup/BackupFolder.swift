@@ -142,7 +142,7 @@ struct BackupFolder: Sendable {
             let kept = Set(kept)
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the next run tries again
             for name in names where !kept.contains(name) {
-                unsafe unlink(folder + "/" + name)
+                try? OwnedFile.remove(folder + "/" + name)  // the next run tries again
             }
         }
     }

@@ -213,7 +213,7 @@ struct BackupRun {
         let (hash, bytes) = try BackupFolder.hash(place)
         let part = BackupManifest.Part(
             first: first, count: summary.eventCount, bytes: bytes, hash: hash, root: Hexadecimal.text(summary.root))
-        guard unsafe rename(place, folder.path(of: part)) == 0 else { throw SmallFile.failure(errno, place) }
+        try SmallFile.rename(place, to: folder.path(of: part))
         return part
     }
 

@@ -24,10 +24,10 @@ extension EventLog {
         do throws(EventLogError) {
             let summary = try record(toDescriptor: file, path: path, selection, progress: progress)
             guard fsync(file) == 0 else { throw SmallFile.failure(errno, unfinished) }
-            guard unsafe rename(unfinished, path) == 0 else { throw SmallFile.failure(errno, path) }
+            try SmallFile.rename(unfinished, to: path)
             return summary
         } catch {
-            unsafe unlink(unfinished)
+            try? OwnedFile.remove(unfinished)  // the earlier failure is the one to report
             throw error
         }
     }

@@ -54,7 +54,7 @@ package enum PlainCopy {
             let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
             guard count >= 0 || errno == EINTR else {
                 let reason = "\(SmallFile.failure(errno, path))"
-                unsafe unlink(new)
+                try? OwnedFile.remove(new)  // the failure to read is the one to report
                 return [reason]
             }
             if count == 0 {

@@ -70,7 +70,7 @@ extension CommandError {
         switch code {
         case .damaged: .badData
         case .missing: .noInput
-        case .exists: .cannotCreate
+        case .exists, .cannotCreate: .cannotCreate
         case .locked: .locked
         case .permission: .permission
         case .request: .usage

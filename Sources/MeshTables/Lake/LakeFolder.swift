@@ -11,32 +11,23 @@ enum LakeFolder {
         if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             throw TableError(.exists, "\(path) is a file; name a new or empty folder")
         }
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try doing(creates: true) { () throws(StorageError) in try OwnedFile.makeFolders(path, mode: 0o777) }
     }
 
     /// Creates a folder inside the lake, unless it exists.
     static func makeInside(_ path: String) throws {
-        if unsafe mkdir(path, 0o777) == 0 { return OwnedFile.give(path) }
-        guard errno == EEXIST else { throw failure("mkdir", path) }
+        try doing(creates: true) { () throws(StorageError) in try OwnedFile.makeFolder(path, mode: 0o777) }
         try requireFolder(path)
     }
 
     /// Refuses anything but a folder of the owner. A missing one is accepted.
     static func requireFolder(_ path: String) throws {
-        do throws(StorageError) {
-            try OwnedFile.requireFolder(path)
-        } catch {
-            throw TableError(error)
-        }
+        try doing { () throws(StorageError) in try OwnedFile.requireFolder(path) }
     }
 
     /// Opens a plain file of the owner.
     static func openFile(_ path: String, _ flags: Int32) throws -> Int32 {
-        do throws(StorageError) {
-            return try OwnedFile.open(path, flags, mode: 0o666)
-        } catch {
-            throw TableError(error)
-        }
+        try doing(creates: flags & O_CREAT != 0) { () throws(StorageError) in try OwnedFile.open(path, flags, mode: 0o666) }
     }
 
     /// Locks the lake for this process; closing the descriptor releases it.
@@ -62,8 +53,13 @@ enum LakeFolder {
     static func replace(_ path: String, _ bytes: [UInt8]) throws {
         let new = "\(path).\(UUID().uuidString).tmp"
         try write(new, bytes)
-        guard unsafe rename(new, path) == 0 else { throw failure("rename", path) }
-        try syncFolder(of: path)
+        try rename(new, to: path)
+    }
+
+    /// Gives a file its final name, also if another one has it.
+    static func rename(_ path: String, to new: String) throws {
+        try doing { () throws(StorageError) in try OwnedFile.rename(path, to: new) }
+        try syncFolder(of: new)
     }
 
     /// Creates a file that must not exist yet: if two try, one fails.
@@ -71,12 +67,12 @@ enum LakeFolder {
         let folder = (path as NSString).deletingLastPathComponent
         let new = "\(folder)/.\(UUID().uuidString).tmp"
         try write(new, bytes)
-        defer { unsafe unlink(new) }
-        guard unsafe link(new, path) == 0 else {
-            if errno == EEXIST {
-                throw TableError(.locked, "\(path) exists already: another program has written to this table; run again")
-            }
-            throw failure("link", path)
+        defer { try? remove(new) }  // the next run removes it
+        do throws(StorageError) {
+            try OwnedFile.hardLink(new, at: path)
+        } catch {
+            guard error.number == EEXIST else { throw TableError(error) }
+            throw TableError(.locked, "\(path) exists already: another program has written to this table; run again")
         }
         try syncFolder(of: path)
     }
@@ -88,7 +84,7 @@ enum LakeFolder {
     }
 
     static func remove(_ path: String) throws {
-        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("unlink", path) }
+        try doing { () throws(StorageError) in try OwnedFile.remove(path) }
     }
 
     static func syncFolder(of path: String) throws {
@@ -150,6 +146,19 @@ enum LakeFolder {
     static func time(of path: String) -> Int64? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) * 1000 : nil
+    }
+
+    /// - Parameter creates: whether what is missing then is the place for it.
+    private static func doing<Result>(
+        creates: Bool = false, _ work: () throws(StorageError) -> Result
+    ) throws(TableError) -> Result {
+        do throws(StorageError) {
+            return try work()
+        } catch {
+            guard creates, error.number == ENOENT || error.number == ENOTDIR else { throw TableError(error) }
+            throw TableError(
+                .cannotCreate, "\(error.path) cannot be created there; check that the parent folder exists and is writable")
+        }
     }
 
     static func failure(_ call: String, _ path: String) -> TableError {

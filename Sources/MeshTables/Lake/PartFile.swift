@@ -50,8 +50,7 @@ final class PartFile: ByteOutput {
 
     /// Gives it its final name.
     func move(to final: String) throws {
-        guard unsafe rename(path, final) == 0 else { throw LakeFolder.failure("rename", final) }
-        try LakeFolder.syncFolder(of: final)
+        try LakeFolder.rename(path, to: final)
     }
 }
 

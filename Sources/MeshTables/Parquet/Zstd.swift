@@ -50,6 +50,8 @@ public struct TableError: Error, CustomStringConvertible, Sendable {
         case missing
         /// Something else is there already.
         case exists
+        /// The place for a new file or folder is missing.
+        case cannotCreate
         /// Another process is writing there.
         case locked
         case permission

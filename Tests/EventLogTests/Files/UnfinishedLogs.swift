@@ -101,4 +101,32 @@ struct UnfinishedLogs {
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["ledger"])
     }
+
+    @Test(.enabled(if: geteuid() == 0, "only the superuser can give links away"))
+    func `another user's link in the place of the folder above does not choose what is renamed`() async throws {
+        let folder = try TemporaryFolder()
+        let (above, outside) = (folder.path + "/above", folder.path + "/outside")
+        try FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: outside + "/ledger.new/kept", withIntermediateDirectories: true)
+        let error = try await failure(above + "/ledger") { _ in
+            try FileManager.default.moveItem(atPath: above, toPath: above + ".old")
+            try TemporaryFolder.link(ofOtherUserAt: above, to: outside)
+        }
+        #expect(error != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == ["ledger.new"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside + "/ledger.new") == ["kept"])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only the superuser can give links away"))
+    func `another user's link does not choose where a log or the file of a sorter is made`() async throws {
+        let folder = try TemporaryFolder()
+        let (above, outside) = (folder.path + "/above", folder.path + "/outside")
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)
+        try TemporaryFolder.link(ofOtherUserAt: above, to: outside)
+        #expect(throws: EventLogError.self) { try EventLog.create(at: above + "/ledger") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
+        let sorter = SortedRuns<Int>(folder: above, runLength: 2, by: <)
+        try sorter.add(2)
+        #expect(throws: EventLogError.self) { try sorter.add(1) }
+    }
 }
