@@ -146,6 +146,7 @@ enum OutputFiles {
     private static func failure(_ number: Int32, _ path: String, _ status: ExitStatus = .cannotCreate) -> CommandError {
         let reason = SystemError.text(number)
         return CommandError(
-            number == EACCES ? .permission : status, "\(path) cannot be written: \(reason); check the folder and its mode")
+            [EACCES, EPERM, EROFS].contains(number) ? .permission : status,
+            "\(path) cannot be written: \(reason); check the folder and its mode")
     }
 }

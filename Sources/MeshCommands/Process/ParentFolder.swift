@@ -7,7 +7,9 @@ func makeParent(of path: String) throws {
     do {
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
     } catch {
-        if let failure = LedgerError(ofFile: error), failure.code == .full, let known = CommandError(known: failure) {
+        if let failure = LedgerError(ofFile: error), [.full, .permission, .readOnly].contains(failure.code),
+            let known = CommandError(known: failure)
+        {
             throw known
         }
         let reason = LedgerError(ofFile: error)?.description ?? "\(error)"

@@ -100,13 +100,13 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
             case .missing, .replaced, .notALog, .tooFewEvents, .beyondRetention: .missing
             case .exists: .exists
             case .cannotCreate: .cannotCreate
-            case .missingConsumer, .consumerName, .missingBackup: .missing
+            case .missingConsumer, .consumerName, .missingBackup, .notABackup: .missing
             case .locked, .writerRunning, .alreadyOpen, .consumerHeld, .writerGone, .cursorMoved: .locked
             case .readOnly: .readOnly
             case .permission: .permission
             case .newerFormat, .olderFormat: .otherFormat
             case .foreign: .foreign
-            case .corrupt, .notARecording, .notABackup, .forked: .corrupt
+            case .corrupt, .notARecording, .forked: .corrupt
             case .sizeLimitReached, .diskFull: .full
             case .closed: .closed
             case .notErasable: .notErasable

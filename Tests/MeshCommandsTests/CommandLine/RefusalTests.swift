@@ -90,14 +90,22 @@ struct RefusalTests {
         expectRefusal(try tool.run("init"), 73, tool.ledger)
     }
 
-    @Test func `what cannot be made is refused with 73, and a backup that is not there with 66`() throws {
+    @Test func `what cannot be made is refused with 73, and a backup or ledger that is not there with 66`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
+        expectRefusal(try tool.run("restore", tool.folder.path, tool.ledger + "-new"), 66, "not a backup")
+        expectRefusal(try tool.run("merge", tool.folder.path, "--into", tool.ledger + "-new"), 66, "not a ledger")
+        expectRefusal(try tool.run("lake", "write", "/proc/self/fdinfo"), 73, "cannot be")
+        try tool.run("backup", tool.folder.file("backup").path)
         // Nobody can make anything in these, root included.
         for place in ["/proc/new", "/proc/new/deep", "/dev/null/new"] {
             for command in [["init", "--ledger", place], ["backup", place], ["merge", tool.ledger, "--into", place]] {
                 expectRefusal(try tool.start(command).wait(), 73, "cannot be")
             }
             expectRefusal(try tool.run("salvage", tool.ledger, place), 73, "cannot be")
+            expectRefusal(try tool.run("restore", tool.folder.file("backup").path, place), 73, "cannot be")
+            for command in [["lake", "write", place], ["nodes", "--output", place], ["export", "all", "--output", place]] {
+                expectRefusal(try tool.start(command).wait(), 73, "cannot be")
+            }
             expectRefusal(try tool.run("restore", place, tool.ledger + "-new"), 66, "there is no backup here")
         }
     }

@@ -145,6 +145,13 @@ struct PermissionTests {
         #expect(nodes.status == 0 && nodes.errors.isEmpty && nodes.output.contains("Rover"), "\(nodes.errors)")
         let refused = try tool.run("import", file, environment: environment)
         #expect(refused.status == 77 && refused.errors.filter(\.isNewline).count == 1, "\(refused.errors)")
+        for command in [
+            ["nodes", "--output", disk + "/new"], ["export", "all", "--output", disk + "/new"], ["lake", "write", disk + "/new"],
+            ["backup", disk + "/new"], ["init", "--ledger", disk + "/new"], ["init", "--ledger", disk + "/new/deep"],
+        ] {
+            let outcome = try tool.start(command, environment: environment).wait()
+            #expect(outcome.status == 77, "\(command): \(outcome)")
+        }
     }
 
     private func mount(_ program: String, _ arguments: String...) throws {
@@ -161,5 +168,7 @@ struct PermissionTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: tool.folder.path)
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.folder.path) }
         expectRefusal(try run(tool, "init"), 77, "check the owner and mode")
+        let deep = tool.folder.file("new/mesh.ledger").path
+        expectRefusal(try run(tool, "init", "--ledger", deep), 77, "check the owner and mode")
     }
 }
