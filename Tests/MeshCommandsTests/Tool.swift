@@ -39,6 +39,13 @@ struct Tool {
         return file.path
     }
 
+    func append(_ lines: [String], to path: String) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+        try handle.close()
+    }
+
     /// - Parameter starter: a program that starts this one, with its arguments: in a container, as another user.
     func start(
         _ arguments: [String], environment: [String: String] = [:], input: Any? = nil, by starter: [String] = []

@@ -16,9 +16,9 @@ struct LiveListening {
         IngestTarget(log: ledger) { [ledger] in try await ledger.flush() }
     }
 
-    /// The receiver of a source's notices.
+    /// The receiver of a source's notices. With a failure that ends the source, the command ends, and reports it then.
     var report: @Sendable (SourceStatus, String) -> Void {
-        { [say] _, text in say(text) }
+        { [say] status, text in if status.state != .failed { say(text) } }
     }
 
     var say: @Sendable (String) -> Void {

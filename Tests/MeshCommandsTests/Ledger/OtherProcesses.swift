@@ -167,6 +167,22 @@ struct LedgersOfOthers {
         new.process.waitUntilExit()
     }
 
+    @Test func `a ledger that is moved away under an ingest of a file is reported once`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let file = try tool.write([Line.text("hello", from: 7)])
+        let ingest = try tool.start(["ingest", "file", file, "--follow"])
+        defer { kill(ingest.process.processIdentifier, SIGKILL) }
+        #expect(try ingest.waits(for: "following"))
+        try FileManager.default.moveItem(atPath: tool.ledger, toPath: tool.ledger + ".old")
+        try tool.append([Line.text("more", from: 8)], to: file)
+        let outcome = try ingest.wait()
+        #expect(outcome.status == 74, "\(outcome)")
+        let lines = outcome.errors.split(whereSeparator: \.isNewline)
+        #expect(lines.count { $0.contains("moved, removed or replaced") } == 1, "\(outcome)")
+        #expect(lines.last?.contains("moved, removed or replaced") == true, "\(outcome)")
+    }
+
     @Test func `verify finds no fault in what an erasure is about to finish, and no erasure fails because of it`() throws {
         let tool = try Tool()
         try tool.run("init")
