@@ -18,6 +18,7 @@ extension MeshLedgerCommand {
     public static func main(views: [any LedgerView.Type]) async -> Never {
         // A failing write, not a signal, shows that a reader or a broker is gone.
         signal(SIGPIPE, SIG_IGN)
+        LostPages.install()
         FreedMemory.shareHeaps()
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)

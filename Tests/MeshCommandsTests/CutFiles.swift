@@ -1,0 +1,55 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Files of a ledger that somebody cuts short while a process uses them.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
+struct CutFiles {
+    @Test(arguments: [["ingest", "file", "FILE", "--follow"], ["packets", "--follow"]])
+    func `a ledger whose log is cut short under a command ends it with one plain line and 65`(_ command: [String]) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "20", "--packets", "5000")
+        let file = try tool.write([Line.text("hello", from: 7)])
+        let running = try tool.start(command.map { $0 == "FILE" ? file : $0 })
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        // The reader prints the header of its table.
+        while running.process.isRunning, try !text(running.errors).contains("following"), try text(running.output).isEmpty {
+            usleep(20_000)
+        }
+        let data = URL(fileURLWithPath: tool.ledger + "/log/1/data.mdb")
+        let before = try Data(contentsOf: data)
+        #expect(unsafe truncate(data.path, 8_192) == 0)
+        try tool.append([Line.text("more", from: 8)], to: file)
+        let outcome = try running.wait()
+        #expect(running.process.terminationReason == .exit && outcome.status == 65, "\(outcome)")
+        let lines = outcome.errors.split(whereSeparator: \.isNewline).filter { !$0.contains("following") }
+        #expect(lines.count == 1, "\(outcome)")
+        #expect(lines.last?.hasPrefix("meshledger: a file of the ledger was cut short") == true, "\(outcome)")
+        #expect(lines.last?.contains("meshledger verify") == true, "\(outcome)")
+        try before.write(to: data)
+        #expect(try tool.run("verify").status == 0)
+    }
+
+    private func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+
+    @Test func `a signal of that kind that another process sends ends a command as it does by default`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let pipe = Pipe.ofOneChild()
+        let running = try tool.start(["import", "-"], input: pipe.fileHandleForReading)
+        let end = Date(timeIntervalSinceNow: 20)
+        while Date() < end, !Self.handlesLostPages(running.process.processIdentifier) { usleep(5_000) }
+        kill(running.process.processIdentifier, SIGBUS)
+        let outcome = try running.wait()
+        try pipe.fileHandleForWriting.close()
+        #expect(running.process.terminationReason == .uncaughtSignal && outcome.status == SIGBUS, "\(outcome)")
+        #expect(!outcome.errors.contains("cut short"), "\(outcome)")
+    }
+
+    private static func handlesLostPages(_ process: Int32) -> Bool {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""  // it has ended
+        let caught = status.firstMatch(of: /SigCgt:\s*([0-9a-f]+)/).flatMap { UInt64($0.1, radix: 16) } ?? 0
+        return caught & 1 << UInt64(SIGBUS - 1) != 0
+    }
+}
