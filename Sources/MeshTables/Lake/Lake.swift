@@ -70,6 +70,7 @@ public struct Lake {
         isStopped: @escaping () -> Bool = { false }
     ) throws -> Report {
         try LakeFolder.make(folder)
+        _ = try known()  // a folder that is no lake gets no lock file
         let lock = try LakeFolder.lock(lockPath)
         defer { close(lock) }
         var manifest = try begun(of: ledger, options)
@@ -104,15 +105,18 @@ public struct Lake {
         return run.report
     }
 
+    /// The manifest of a lake that was begun; nil in a new or empty folder.
+    private func known() throws -> LakeManifest? {
+        // Listed first: another run may just write the manifest, and then its tables.
+        let names = Result { try LakeFolder.names(folder) }
+        if let known = try LakeManifest.load(manifestPath) { return known }
+        guard let other = try names.get().first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") }) else { return nil }
+        throw TableError(.exists, "\(folder) is not a lake, but contains \(other); name a new or empty folder")
+    }
+
     /// The manifest. A new lake gets one before its first table, so that no other folder is mistaken for a lake, and no killed run leaves the precision open.
     private func begun(of ledger: Ledger, _ options: Options) throws -> LakeManifest {
-        let known = try LakeManifest.load(manifestPath)
-        if known == nil,
-            let other = try LakeFolder.names(folder).first(where: { $0 != ".lock" && !$0.hasPrefix("manifest.json.") })
-        {
-            throw TableError(.exists, "\(folder) is not a lake, but contains \(other); name a new or empty folder")
-        }
-        var manifest = known ?? LakeManifest()
+        var manifest = try known() ?? LakeManifest()
         let isNew = manifest.ledger.isEmpty
         if isNew { (manifest.ledger, manifest.precision) = (ledger.log.identifier, options.precision) }
         guard manifest.ledger == ledger.log.identifier else {

@@ -231,4 +231,13 @@ struct OddLakes {
             #expect(try contents(outside) == before)
         }
     }
+
+    @Test func `a folder with something else in it is refused, and nothing is left there`() throws {
+        let folder = tool.folder.file("other").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try Data([1]).write(to: URL(fileURLWithPath: folder + "/notes.txt"))
+        let outcome = try tool.run("lake", "write", folder)
+        #expect(outcome.status == 73 && outcome.errors.contains("is not a lake, but contains notes.txt"), "\(outcome)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["notes.txt"])
+    }
 }
