@@ -30,11 +30,6 @@ struct InputFiles {
         found.contains(path) && (error as? IngestError)?.code == .wrongFormat
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        var isFolder: ObjCBool = false
-        return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
-    }
-
     /// The files below a folder, also behind links, without hidden ones. A line names what is no file; each folder is read once, so that links which
     /// lead back end.
     private static func files(in folder: String) throws -> [String] {

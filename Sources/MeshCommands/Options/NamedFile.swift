@@ -4,8 +4,7 @@ import Foundation
 /// A file that a person names: one that is missing, a folder, or may not be read has the same status in every command.
 enum NamedFile {
     static func open(_ path: String) throws(CommandError) -> FileHandle {
-        var isFolder: ObjCBool = false
-        if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        if isFolder(path) {
             throw CommandError(.noInput, "\(path) is a folder; name a file in it")
         }
         let descriptor = unsafe Foundation.open(path, O_RDONLY | O_CLOEXEC)

@@ -12,7 +12,16 @@ func makeParent(of path: String) throws {
         {
             throw known
         }
+        let above = sequence(first: URL(fileURLWithPath: parent)) { $0.path == "/" ? nil : $0.deletingLastPathComponent() }
+        if let file = above.map(\.path).first(where: { FileManager.default.fileExists(atPath: $0) }), !isFolder(file) {
+            throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(file) is a file; name another folder")
+        }
         let reason = LedgerError(ofFile: error)?.description ?? "\(error)"
         throw CommandError(.cannotCreate, "the folder \(parent) cannot be made: \(reason)")
     }
+}
+
+func isFolder(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
 }

@@ -96,6 +96,9 @@ struct RefusalTests {
         expectRefusal(try tool.run("merge", tool.folder.path, "--into", tool.ledger + "-new"), 66, "not a ledger")
         expectRefusal(try tool.run("lake", "write", "/proc/tty/ldisc"), 73, "cannot be")
         try tool.run("backup", tool.folder.file("backup").path)
+        let file = tool.folder.file("plain")
+        try Data().write(to: file)
+        expectRefusal(try tool.run("export", "all", "-o", file.path), 73, "cannot be made: \(file.path) is a file")
         // Nobody can make anything in these, root included.
         for place in ["/proc/new", "/proc/new/deep", "/dev/null/new"] {
             for command in [["init", "--ledger", place], ["backup", place], ["merge", tool.ledger, "--into", place]] {
