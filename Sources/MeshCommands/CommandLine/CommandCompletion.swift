@@ -13,37 +13,69 @@ enum CommandCompletion {
         case quoted = "---complete-quoted"
         /// The same words, split at `=`, too; completions are quoted here, as bash needs them.
         case bash = "---complete-bash"
+
+        var shell: TypedWord.Shell {
+            switch self {
+            case .plain: .fish
+            case .quoted: .zsh
+            case .bash: .bash
+            }
+        }
     }
 
     /// - Returns: nil if the arguments are not a question from a shell.
     static func answer(to arguments: [String]) throws -> String? {
-        if arguments.count == 2, arguments[0] == "--generate-completion-script" { return scripts[arguments[1]] }
+        if let shell = shellOfScript(arguments) { return scripts[shell] }
         guard let form = arguments.first.flatMap(Form.init), arguments.count > 2, let place = Int(arguments[1]) else {
             return nil
         }
         let words = Array(arguments.dropFirst(2))
         guard place > 0, words.indices.contains(place) || place == words.count else { return "" }
         var before = Array(words.prefix(place))
-        var typed = TypedWord(place < words.count ? words[place] : "")
+        var typed = TypedWord(place < words.count ? words[place] : "", in: form.shell)
         var kept = 0
         if form == .bash { (before, typed, kept) = joined(before + [place < words.count ? words[place] : ""]) }
-        if form != .plain { before = before.map { TypedWord($0).value } }
+        if form != .plain { before = before.map { TypedWord($0, in: form.shell).value } }
+        before = before.map(expanded)
         let offers = try offers(before, typed.value)
         guard form == .bash else { return offers.map { $0 + "\n" }.joined() }
         if typed.openQuote != nil { kept = max(kept, typed.valueBeforeQuote.count) }
         return offers.map { offer in
-            guard !offer.hasPrefix(":") else { return offer + "\n" }
+            guard !isLeftToShell(offer) else { return offer + "\n" }
             let value = offer.prefix { $0 != "\t" }
             return typed.typed(value.dropFirst(kept)) + "\n"
         }.joined()
     }
 
-    /// bash passes `role=CLIENT` as three words, and replaces the last one only.
+    /// The shell whose script is asked for; the user's own, if none is named.
+    private static func shellOfScript(_ arguments: [String]) -> String? {
+        let option = "--generate-completion-script"
+        guard let first = arguments.first, first == option || first.hasPrefix(option + "=") else { return nil }
+        if first != option { return arguments.count == 1 ? String(first.dropFirst(option.count + 1)) : nil }
+        if arguments.count == 2 { return arguments[1] }
+        let own = ProcessInfo.processInfo.environment["SHELL"]?.split(separator: "/").last
+        return arguments.count == 1 ? own.map(String.init) : nil
+    }
+
+    /// Whether the shell completes files or folders. A node may have a name that begins like that, but none with a tab.
+    private static func isLeftToShell(_ offer: String) -> Bool { offer.hasPrefix(":files\t") || offer.hasPrefix(":folders\t") }
+
+    /// A word as it was typed, with its `~/` or the variable at its beginning, or at that of an option's value, replaced.
+    private static func expanded(_ word: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if word.hasPrefix("~/"), let home = environment["HOME"] { return home + word.dropFirst() }
+        guard let parts = word.wholeMatch(of: /(|--[^=]*=)\$\{?([A-Za-z_][A-Za-z_0-9]*)\}?(|\/.*)/),
+            let value = environment[String(parts.2)]
+        else { return word }
+        return parts.1 + value + parts.3
+    }
+
+    /// bash passes `role=CLIENT` and `10:00` as three words each, and replaces the last one only.
     /// - Returns: the words before the typed one, that one, and how many of its characters stay as they are.
     private static func joined(_ words: [String]) -> (before: [String], typed: TypedWord, kept: Int) {
         var (whole, kept, isOpen) = ([String](), 0, false)
         for word in words {
-            let isSign = word == "="
+            let isSign = word == "=" || word == ":"
             if isSign || isOpen, let last = whole.popLast() {
                 kept = TypedWord(last).value.count + (isSign ? 1 : 0)
                 whole.append(last + word)
@@ -80,9 +112,9 @@ enum CommandCompletion {
         if let last = rest.last, let option = option(last) { return values(of: option, path, typed, before) }
         if typed.hasPrefix("--"), let sign = typed.firstIndex(of: "="), let option = option(String(typed[..<sign])) {
             return values(of: option, path, String(typed[typed.index(after: sign)...]), before)
-                .map { $0.hasPrefix(":") ? $0 : typed[...sign] + $0 }
+                .map { isLeftToShell($0) ? $0 : typed[...sign] + $0 }
         }
-        if typed.hasPrefix("-") {
+        if typed.hasPrefix("-"), !rest.contains("--") {
             return arguments.flatMap { argument in
                 argument.spellings.filter { $0.hasPrefix(typed) && ($0.hasPrefix("--") || typed.count < 2) }.map {
                     described($0, argument.abstract)
@@ -137,20 +169,21 @@ enum CommandCompletion {
         "bash": #"""
         # Completion of meshledger for bash: it asks the program itself.
         _meshledger() {
-            local offer
+            local offer program=${COMP_WORDS[0]/#\~\//$HOME/}
             COMPREPLY=()
+            type -- "$program" &>/dev/null || program=meshledger
             while IFS= read -r offer; do
                 case $offer in
-                    :files*)
+                    :files$'\t'*)
                         compopt -o filenames 2>/dev/null
                         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "${offer#*$'\t'}") ;;
-                    :folders*)
+                    :folders$'\t'*)
                         compopt -o filenames 2>/dev/null
                         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "${offer#*$'\t'}") ;;
                     *=) compopt -o nospace 2>/dev/null; COMPREPLY+=("$offer") ;;
                     *) COMPREPLY+=("$offer") ;;
                 esac
-            done < <("${COMP_WORDS[0]}" ---complete-bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+            done < <("$program" ---complete-bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
         }
         complete -F _meshledger meshledger
 
@@ -159,17 +192,26 @@ enum CommandCompletion {
         #compdef meshledger
         # Completion of meshledger for zsh: it asks the program itself.
         _meshledger() {
-            local offer
-            local -a offers names
-            offers=("${(@f)$("${words[1]}" ---complete-quoted $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
-            for offer in $offers; do
+            local offer name program=${~${(Q)words[1]}} result=1
+            local -a typed described names open
+            local -a anycase=(-M 'm:{[:lower:][:upper:]}={[:upper:][:lower:]}')
+            whence -- "$program" >/dev/null || program=meshledger
+            typed=("${(@)words[1,CURRENT-1]}" "$QIPREFIX$PREFIX")
+            for offer in "${(@f)$("$program" ---complete-quoted $((CURRENT - 1)) "${typed[@]}" 2>/dev/null)}"; do
+                name=${offer%%$'\t'*}
                 case $offer in
-                    :files*) _files ;;
-                    :folders*) _files -/ ;;
-                    *) names+=("${offer%%$'\t'*}") ;;
+                    '') ;;
+                    :files$'\t'*) compset -P '--[^=]#='; _files && result=0 ;;
+                    :folders$'\t'*) compset -P '--[^=]#='; _files -/ && result=0 ;;
+                    *$'\t'*) described+=("${name//:/\\:}:${offer#*$'\t'}") ;;
+                    *=) open+=("$name") ;;
+                    *) names+=("$name") ;;
                 esac
             done
-            (( $#names )) && compadd -a names
+            (( $#described )) && _describe -t offers meshledger described && result=0
+            (( $#names )) && compadd "${anycase[@]}" -a names && result=0
+            (( $#open )) && compadd "${anycase[@]}" -S '' -a open && result=0
+            return result
         }
         if [[ ${funcstack[1]} == _meshledger ]]; then _meshledger "$@"; else compdef _meshledger meshledger; fi
 
@@ -178,14 +220,17 @@ enum CommandCompletion {
         # Completion of meshledger for fish: it asks the program itself.
         function __meshledger_offers
             set -l words (commandline -opc) (commandline -ct)
-            for offer in ($words[1] ---complete (math (count $words) - 1) $words 2>/dev/null)
+            set -l program (string replace -r '^~/' $HOME/ -- $words[1])
+            type -q $program; or set program meshledger
+            type -q $program; or return
+            for offer in ($program ---complete (math (count $words) - 1) $words 2>/dev/null)
                 switch $offer
-                    case ':files*'
-                        __fish_complete_path (commandline -ct)
-                    case ':folders*'
-                        __fish_complete_directories (commandline -ct)
+                    case :files\t'*'
+                        complete -C "__meshledger_files $words[-1]"
+                    case :folders\t'*'
+                        complete -C "__meshledger_files $words[-1]" | string match -r '.*/$'
                     case '*'
-                        echo $offer
+                        printf '%s\n' $offer
                 end
             end
         end

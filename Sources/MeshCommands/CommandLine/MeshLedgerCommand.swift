@@ -65,11 +65,17 @@ private struct CompletionsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Completions for bash, zsh and fish.",
         discussion: """
-            They complete commands, options, and the names of nodes, channels, ports, views and columns of the ledger.
+            They complete commands, options, and the names of nodes, channels, ports, views and columns of the ledger. Folders
+            that are missing are made with `mkdir -p`.
 
               meshledger --generate-completion-script bash > ~/.local/share/bash-completion/completions/meshledger
               meshledger --generate-completion-script zsh > ~/.zsh/completions/_meshledger
               meshledger --generate-completion-script fish > ~/.config/fish/completions/meshledger.fish
+
+            bash needs the package bash-completion. zsh needs these lines in ~/.zshrc, the first before any compinit:
+
+              fpath=(~/.zsh/completions $fpath)
+              autoload -U compinit && compinit
             """,
         shouldDisplay: false)
 }

@@ -15,7 +15,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var ledger: LedgerOption
-    @Argument(help: "The channel's name.") var name: String?
+    @Argument(help: "The channel's name.", completion: NameCompletion.keys) var name: String?
     @Option(help: "Only the key with this fingerprint.") var key: String?
     @Flag(inversion: .prefixedNo, help: "Only the key with authenticated encryption, or the one without.") var aead: Bool?
     @Flag(help: "Remove private keys: those of --node, else those that belong to no particular node.") var privateKey = false

@@ -24,6 +24,9 @@ enum NameCompletion {
         }
     }
 
+    /// Channels that have a key.
+    static let keys = CompletionKind.custom { words, _, _ in await names(words) { $0.keyring.channels.map(\.name) } }
+
     /// Views that have rows.
     static let views = CompletionKind.custom { words, _, _ in await names(words) { $0.rowNames } }
 

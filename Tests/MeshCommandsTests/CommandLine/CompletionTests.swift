@@ -84,8 +84,10 @@ struct CompletionTests {
     @Test func `bash completes what is quoted or escaped, and quotes what it adds in the same way`() throws {
         let tool = try Tool(holding: [
             Line.node(0x11, long: "Port Side", short: "MW"), Line.node(0x22, long: "Joe's \"$1\" (old)", short: "JO"),
-            Line.text("hi", from: 0x11),
+            Line.node(0x33, long: "Café: Zürich", short: "CZ"), Line.text("hi", from: 0x11),
         ])
+        // bash splits an unquoted word at a colon, and replaces what follows it.
+        #expect(try offers(["meshledger", "nodes", "favorite", "Café", ":", #"\ Z"#], in: tool) == [#"\ Zürich"#])
         for (typed, wanted) in [
             ("Port", #"Port\ Side"#), (#"Port\ "#, #"Port\ Side"#), (#"Port\ Si"#, #"Port\ Side"#), ("'Port Si", "Port Side"),
             ("\"Port Si", "Port Side"), ("Port' S", " Side"), ("'!0000001", "!00000011"),
