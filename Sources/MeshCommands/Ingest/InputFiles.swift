@@ -14,7 +14,7 @@ struct InputFiles {
         for name in names {
             let isStandardInput = name == "-"
             if !isStandardInput { try FileImport.requireReadable(name) }
-            guard !isStandardInput, Self.isFolder(name) else {
+            guard !isStandardInput, isFolder(name) else {
                 paths.append(name)
                 continue
             }

@@ -30,17 +30,10 @@ struct RunConfig: Equatable {
     /// - Parameter file: `-` for standard input.
     /// - Throws: `CommandError` with the mistakes and their lines: the first of each source and of each other part.
     init(file: String) throws {
-        let data: Data
-        do {
-            data =
-                try file == "-"
-                ? FileHandle.standardInput.read(upToCount: Self.sizeLimit + 1) ?? Data()
-                : Data(contentsOf: URL(fileURLWithPath: file))
-        } catch CocoaError.fileReadUnknown where URL(fileURLWithPath: file).hasDirectoryPath {
-            throw CommandError(.noInput, "\(file) is a folder, not a configuration")
-        } catch {
-            throw LedgerError(ofFile: error) ?? error
-        }
+        let data =
+            try file == "-"
+            ? FileHandle.standardInput.read(upToCount: Self.sizeLimit + 1) ?? Data()
+            : NamedFile.read(file, upTo: Self.sizeLimit + 1)
         guard data.count <= Self.sizeLimit else {
             throw CommandError(.badData, "\(file) is larger than 1 MiB; is it a configuration?")
         }

@@ -112,8 +112,9 @@ final class RetriedSource: Sendable {
                 let text = CommandError(known: error)?.message ?? "\(error)"
                 state.withLock { $0.failure = (text, .now) }
                 let name = status.name
+                let next = Task.isCancelled ? "" : "; trying again in \(pause_s / 60) minutes, or on SIGHUP"
                 logger.error(
-                    "\(text); trying again in \(pause_s / 60) minutes, or on SIGHUP",
+                    "\(text)\(next)",
                     metadata: ["source": "\(name)", "state": "failed"])
             }
             guard (try? await Task.sleep(for: .seconds(pause_s))) != nil else { return }  // cancelled

@@ -169,6 +169,9 @@ struct ConfigTests {
     @Test func `a folder is no configuration`() throws {
         let folder = try TemporaryFolder()
         #expect(throws: CommandError.self) { try RunConfig(file: folder.path) }
+        // A device is read as it is: there is nothing in this one.
+        let nothing = #expect(throws: CommandError.self) { try RunConfig(file: "/dev/null") }
+        #expect(nothing?.message.contains("denied") == false)
     }
 
     @Test func `the unit passes the system's own check, and is exposed little`() throws {
