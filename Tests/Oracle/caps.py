@@ -1,4 +1,6 @@
 """How many rows each view keeps; `fold.py --cap NAME=NUMBER` changes one. And which rows go."""
+import heapq
+
 STANDARD = {"nodes": 10_000, "positions": 5_000, "telemetry": 5_000, "messages": 50_000, "waypoints": 5_000, "traceRoutes": 20_000,
             "links": 20_000, "gateways": 5_000, "gatewayNodes": 100_000, "mapReports": 10_000, "sensors": 5_000, "nodeHistory": 256,
             "radios": 64, "hardware": 20_000, "favorites": 50_000, "within": 0, "reducedLatest": 0}
@@ -33,15 +35,18 @@ class Series:
 
     def __init__(self, cap_of):
         self.groups, self.cap_of = {}, cap_of
+        # By group, a heap of the places of all rows that came in, also of those that have gone since.
+        self.places = {}
 
     def add(self, group, time, sequence, row):
         self.groups.setdefault(group, {})[time, sequence] = row
+        heapq.heappush(self.places.setdefault(group, []), (time, sequence))
         self.settle(group)
 
     def settle(self, group):
-        rows = self.groups.get(group, {})
+        rows, places = self.groups.get(group, {}), self.places.get(group, [])
         while len(rows) > self.cap_of(group):
-            del rows[min(rows)]
+            rows.pop(heapq.heappop(places), None)
 
     def take(self, heard, group, time, row):
         """The row that is made of a packet. That of an event that supersedes takes the place of the one before, unless that has gone."""
