@@ -19,6 +19,7 @@ extension MeshLedgerCommand {
         // A failing write, not a signal, shows that a reader or a broker is gone.
         signal(SIGPIPE, SIG_IGN)
         LostPages.install()
+        ProcessList.hidePasswords()
         FreedMemory.shareHeaps()
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)

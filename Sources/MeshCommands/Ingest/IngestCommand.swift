@@ -22,8 +22,8 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is restored; a
             wrong password or an untrusted certificate ends the command.
 
-            Every user of this computer sees a password in the address while the command runs: give it by --password-file, on standard
-            input or in the environment variable \(BrokerPassword.variable).
+            A password in the address stays in the shell's history, and other users of this computer may see it as the command starts:
+            give it by --password-file, on standard input or in the environment variable \(BrokerPassword.variable).
 
               meshledger ingest mqtt mqtt://localhost
               meshledger ingest mqtt 'mqtts://user@broker.example:8883/msh/EU_868/#' --password-file broker.password --ca-file ca.pem
@@ -60,7 +60,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
         var address = try MQTTAddress(url)
         if address.password != nil {
             StandardOutput.error(
-                "meshledger: every user of this computer can read the password in the address; --password-file and $\(BrokerPassword.variable) hide it"
+                "meshledger: the password in the address stays in the shell's history, and other users may see it as the command starts; --password-file and $\(BrokerPassword.variable) hide it"
             )
         }
         if let password = try password.value(address: address.password != nil) { address.password = password }

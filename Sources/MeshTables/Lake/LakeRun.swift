@@ -32,7 +32,7 @@ struct LakeRun: LakeVisitor {
             hadRows = true
             try log.commit(name, schema: log.schema, adding: [], removing: gone)
             var change = Lake.Change(table: name, version: log.version, rows: 0)
-            change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).sorted()
+            change.removed = Set(gone.map(Self.day(of:))).sorted()
             report.changes.append(change)
             manifest.tables[name]?.version = log.version
             manifest.tables[name]?.files = []
@@ -62,73 +62,102 @@ struct LakeRun: LakeVisitor {
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
         let kind = "\(recipe) \(manifest.bits) \(table.state)"
         let place = try place(table.view)
-        let state = "\(place.head) \(kind)"
-        let known = manifest.tables[table.name]
-        if let known, known.version == log.version {
-            let hashes = try log.hashes()
-            if known.log.isEmpty { manifest.tables[table.name]?.log = hashes }
-            if !known.log.isEmpty, known.log != hashes {
-                try log.restore(table.name, schema: schema, known.files.map(DeltaLog.File.init))
-                report.restored.append(table.name)
-            }
-        }
+        try restore(table.name, &log, schema)
         // Files that somebody else has removed or cut.
         let lost = Set(log.live.values.filter { LakeFolder.size(of: "\(path)/\($0.path)") != $0.size }.map(\.path))
-        if let known, known.state == state, known.version == log.version, log.schema == schema, lost.isEmpty, !table.isOfNow {
-            return
-        }
+        // What the last run wrote, unless the table or its columns have changed since.
+        let known = manifest.tables[table.name].flatMap { $0.version == log.version && log.schema == schema ? $0 : nil }
+        let state = "\(place.head) \(kind)"
+        if let known, known.state == state, lost.isEmpty, !table.isOfNow { return }
 
         let seed = RowDigest.hash(Array((schema + manifest.bits).utf8)[...])
-        let files = Dictionary((known?.files ?? []).map { ($0.path, $0) }) { $1 }
-        // Files missing from the manifest were committed by an interrupted run; they are written again.
-        var present: [String: (path: String, digest: String)] = [:]
-        for file in log.live.values {
-            let day = String(file.path.prefix { $0 != "/" })
-            present[day] = (file.path, present[day] == nil && !lost.contains(file.path) ? files[file.path]?.digest ?? "" : "")
-        }
-        var changed: Set<LakeDay>?
-        var rows = table.forEach
-        if let narrow = table.narrow, let known, known.state == "\(known.head) \(kind)", known.version == log.version,
-            log.schema == schema
-        {
-            let days = try narrow.newDays(known.head).union(lost.map(LakeDay.init(ofPath:)))
-            changed = days
-            rows = { visit in try narrow.forEach(days, visit) }
-            let folders = Set(days.map(\.folder))
-            present = present.filter { folders.contains($0.key) }
-        } else if !present.isEmpty {
-            let digests = try Self.digests(table, seed)
-            let days = Set(digests.filter { present[$0.key.folder]?.digest != $0.value.text }.keys)
-            changed = days
-            for day in digests.keys { if !days.contains(day) { present[day.folder] = nil } }
-        }
-        let gone = log.live.keys.filter { present[String($0.prefix { $0 != "/" })] != nil }
-        var writer = LakeTableWriter(table, path: path, seed: seed, days: changed)
-        if changed == nil || changed?.isEmpty == false {
+        let former = known.flatMap { $0.state == "\($0.head) \(kind)" ? $0 : nil }
+        let changes = try changes(of: table, log, lost: lost, seed, since: former?.head)
+        var writer = LakeTableWriter(table, path: path, seed: seed, days: changes.days)
+        if changes.days?.isEmpty != true {
             try LakeFolder.makeInside(path)
-            try writer.write(rows)
+            try writer.write(changes.rows)
             FreedMemory.giveBack()
         }
-        let new = try writer.finish().map { part in
+        let files = try writer.finish().map { part in
             LakeManifest.File(
                 path: part.path, rows: part.rows, size: part.size, sha256: part.sha256, digest: part.digest.text,
                 firstSequence: part.firstSequence, lastSequence: part.lastSequence, head: place.head, root: place.root,
                 recipe: recipe)
         }
-        if log.version < 0 || !new.isEmpty || !gone.isEmpty || log.schema != schema {
-            var change = Lake.Change(table: table.name, version: log.version + 1, rows: new.reduce(0) { $0 + $1.rows })
-            change.isNew = log.version < 0
-            change.written = new.map { String($0.path.prefix { $0 != "/" }) }
-            change.removed = Set(gone.map { String($0.prefix { $0 != "/" }) }).subtracting(change.written).sorted()
-            try log.commit(table.name, schema: schema, adding: new.map(DeltaLog.File.init), removing: gone)
-            report.changes.append(change)
-        }
+        try commit(table.name, &log, schema, files, changes.gone)
         // Where the writer has committed to the view meanwhile, some rows, or their names, may be older than others: the next run compares all.
         let isWhole = try table.view == nil || namesHead == place.head && self.place(table.view).head == place.head
         if !isWhole { report.moving.append(table.name) }
+        let kept = (manifest.tables[table.name]?.files ?? [])
+            .filter { log.live[$0.path] != nil && !changes.gone.contains($0.path) }
         manifest.tables[table.name] = LakeManifest.Table(
             version: log.version, state: isWhole ? state : "", head: place.head, root: place.root, recipe: recipe,
-            files: files.values.filter { log.live[$0.path] != nil && !gone.contains($0.path) } + new, log: try log.hashes())
+            files: kept + files, log: try log.hashes())
+    }
+
+    /// Makes a table's log again from the manifest, if others have changed its files.
+    private mutating func restore(_ name: String, _ log: inout DeltaLog, _ schema: String) throws {
+        guard let known = manifest.tables[name], known.version == log.version else { return }
+        let hashes = try log.hashes()
+        if known.log.isEmpty {
+            manifest.tables[name]?.log = hashes
+        } else if known.log != hashes {
+            try log.restore(name, schema: schema, known.files.map(DeltaLog.File.init))
+            report.restored.append(name)
+        }
+    }
+
+    /// What a run writes again of a table.
+    private struct Changes<Row> {
+        /// Nil for all.
+        var days: Set<LakeDay>?
+        var rows: (_ visit: (Row) -> Void) throws -> Void
+        /// The files that go.
+        var gone: [String] = []
+    }
+
+    /// - Parameter head: the last event of the rows that are there, if they were made in the same way; else all rows are compared with the files.
+    private func changes<Row>(
+        of table: LakeTable<Row>, _ log: DeltaLog, lost: Set<String>, _ seed: UInt64, since head: UInt64?
+    ) throws -> Changes<Row> {
+        let files = Dictionary((manifest.tables[table.name]?.files ?? []).map { ($0.path, $0) }) { $1 }
+        // Files missing from the manifest were committed by an interrupted run; they are written again.
+        var present: [String: String] = [:]
+        for file in log.live.values {
+            let day = Self.day(of: file.path)
+            present[day] = present[day] == nil && !lost.contains(file.path) ? files[file.path]?.digest ?? "" : ""
+        }
+        var changes = Changes(rows: table.forEach)
+        if let narrow = table.narrow, let head {
+            let days = try narrow.newDays(head).union(lost.map(LakeDay.init(ofPath:)))
+            changes.days = days
+            changes.rows = { visit in try narrow.forEach(days, visit) }
+            let folders = Set(days.map(\.folder))
+            present = present.filter { folders.contains($0.key) }
+        } else if !present.isEmpty {
+            let digests = try Self.digests(table, seed)
+            let days = Set(digests.filter { present[$0.key.folder] != $0.value.text }.keys)
+            changes.days = days
+            for day in digests.keys where !days.contains(day) { present[day.folder] = nil }
+        }
+        changes.gone = log.live.keys.filter { present[Self.day(of: $0)] != nil }
+        return changes
+    }
+
+    private static func day(of path: String) -> String { String(path.prefix { $0 != "/" }) }
+
+    /// Makes a new version of a table, if its first one is missing or something has changed.
+    private mutating func commit(
+        _ name: String, _ log: inout DeltaLog, _ schema: String, _ new: [LakeManifest.File], _ gone: [String]
+    ) throws {
+        guard log.version < 0 || !new.isEmpty || !gone.isEmpty || log.schema != schema else { return }
+        var change = Lake.Change(table: name, version: log.version + 1, rows: new.reduce(0) { $0 + $1.rows })
+        change.isNew = log.version < 0
+        change.written = new.map { Self.day(of: $0.path) }
+        change.removed = Set(gone.map(Self.day(of:))).subtracting(change.written).sorted()
+        try log.commit(name, schema: schema, adding: new.map(DeltaLog.File.init), removing: gone)
+        report.changes.append(change)
     }
 
     /// Of each day's rows.

@@ -31,4 +31,14 @@ import Testing
         #expect(line == "40 events, 40 packets, 20 nodes, 0 errors, lag 0")
         try await ledger.close()
     }
+
+    @Test func `a password in the address is hidden from those who list processes`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let running = try tool.start(["ingest", "mqtt", "mqtt://user:gr%C3%BCn:1@127.0.0.1:1/msh/@"])
+        defer { running.process.terminate() }
+        #expect(try running.waits(for: "trying again"))
+        let line = try String(contentsOfFile: "/proc/\(running.process.processIdentifier)/cmdline", encoding: .utf8)
+        #expect(line.split(separator: "\0").last == "mqtt://user:xxxxxxxxxxx@127.0.0.1:1/msh/@", "\(line)")
+    }
 }
