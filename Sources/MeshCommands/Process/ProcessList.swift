@@ -8,7 +8,7 @@ enum ProcessList {
             return
         }
         var start = 0
-        while unsafe start < bytes.count {
+        while start < bytes.count {
             let end = unsafe bytes[start...].firstIndex(of: 0) ?? bytes.count
             if let places = unsafe password(in: Array(bytes[start..<end])) {
                 for place in places { unsafe bytes[start + place] = UInt8(ascii: "x") }

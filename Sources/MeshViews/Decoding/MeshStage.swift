@@ -9,7 +9,7 @@ public struct MeshStage: FoldStage {
     public typealias Batch = MeshBatch
 
     /// Part of every view's recipe: raise it when the rules for opening packets, for their times, or for which receptions are of one packet, change.
-    package static let rules = ";opening=2;times=2;packets=3;channels=2"
+    package static let rules = ";opening=2;times=2;packets=4;channels=2"
 
     private let log: EventLog
     private let keyring: Keyring

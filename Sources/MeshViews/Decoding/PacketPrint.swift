@@ -50,7 +50,7 @@ package struct PacketPrint: Sendable, Equatable {
             plain = Self.plain(packet, payload)
             shape = packet.port << Self.portShift & Self.portMask
         } else if packet.opening == .opaque || packet.opening == .badTag || packet.flags.contains(.hasEmptyCiphertext) {
-            cipher = Self.fold(XXH3.hash(payload, seed: UInt64(packet.channel)))
+            cipher = Self.fold(Self.mixed(XXH3.hash(payload), UInt64(packet.channel)))
             shape = Self.shape(payload)
         }
         reception = Self.reception(packet)
@@ -68,12 +68,12 @@ package struct PacketPrint: Sendable, Equatable {
         (self.plain, cipher, shape) = (plain, 0, port << Self.portShift & Self.portMask)
     }
 
-    /// The content of a packet that is open.
+    /// The content of a packet that is open. XXH3 of few bytes, seeded with the port, would be the same where a bit of both is another.
     static func plain(_ packet: DecodedPacket, _ payload: RawSpan) -> UInt32 {
         let answers = (UInt64(packet.requestID) << 32 | UInt64(packet.replyID)) &* 0x9e37_79b9_7f4a_7c15
-        let seed = answers ^ (UInt64(packet.port) << 32 | UInt64(packet.emoji))
-        if packet.port == Port.traceroute { return fold(XXH3.hash(payload.extracting(0..<0), seed: seed)) }
-        return fold(XXH3.hash(payload, seed: seed))
+        let header = answers ^ (UInt64(packet.port) << 32 | UInt64(packet.emoji))
+        let payload = packet.port == Port.traceroute ? payload.extracting(0..<0) : payload
+        return fold(mixed(XXH3.hash(payload), header))
     }
 
     private static func reception(_ packet: DecodedPacket) -> UInt32 {

@@ -57,6 +57,24 @@ struct PacketContents {
         try await ledger.close()
     }
 
+    @Test func `contents that differ in a bit of the port and the same bit of the payload are of two packets`() async throws {
+        let port: UInt32 = 341  // private ports, which are not decoded
+        var packets: [Packet] = []
+        for length in 1...16 {
+            for bit in 0..<8 {
+                let payload = (0..<length).map { UInt8(8 + 5 * $0) }
+                let first = Packet(id: UInt32(packets.count + 1), port: port, payload: payload)
+                var second = first
+                second.port ^= 1 << UInt32(bit)
+                second.payload[0] ^= 1 << UInt8(bit)
+                packets += [first, second]
+            }
+        }
+        let ledger = try await ledger(of: packets)
+        #expect(try ledger.node(packets[0].from)?.packets == UInt64(packets.count))
+        try await ledger.close()
+    }
+
     @Test func `no two beginnings of unreadable packets are taken for each other`() async throws {
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
