@@ -71,16 +71,26 @@ struct HeardPackets {
     private var older: [UInt64: [Heard]] = [:]
 
     private struct Heard {
-        var time: Timestamp
+        /// Nil as long as no reception has a known one.
+        var time: Timestamp?
         var content: PacketPrint
+
+        func isWithin(_ seconds: Int64, of other: Timestamp?) -> Bool {
+            guard let time, let other else { return true }
+            return abs(time.seconds.subtractingReportingOverflow(other.seconds).partialValue) <= seconds
+        }
     }
 
     /// Whether this is the first reception of its packet: another one may have the same sender and id, but other content.
-    mutating func isNew(_ identity: UInt64, heard: Timestamp, content: PacketPrint) -> Bool {
+    /// - Parameter heard: nil if only the time of its import is known.
+    mutating func isNew(_ identity: UInt64, heard: Timestamp?, content: PacketPrint) -> Bool {
         var packets = known[identity] ?? older[identity] ?? []
-        packets.removeAll { abs($0.time.seconds - heard.seconds) > Self.longest }
-        let place = packets.firstIndex { $0.content.hasContent(of: content) }
-        if let place { packets[place].time = heard } else { packets.append(Heard(time: heard, content: content)) }
+        let place = packets.lastIndex { $0.isWithin(Self.longest, of: heard) && $0.content.hasContent(of: content) }
+        if let place {
+            packets[place].time = packets[place].time ?? heard
+        } else {
+            packets.append(Heard(time: heard, content: content))
+        }
         known[identity] = packets.suffix(Self.mostOfID)
         if known.count > Self.most { (older, known) = (known, [:]) }
         return place == nil

@@ -36,6 +36,7 @@ extension ExportCommand {
     /// A file for each subject, and for each kind of metrics.
     func exportAll(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         guard let folder = to else { return }
+        try OutputFiles.refuseLedgers(folder + "/file")
         try makeParent(of: folder + "/file")
         var count = 0
         func write(_ subject: ExportSubject, _ kind: TelemetryKind? = nil) throws {

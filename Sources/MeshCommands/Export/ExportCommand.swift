@@ -10,7 +10,7 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write events or rows for other programs.",
         discussion: """
-            Columns, values and conditions are those of the lists: `export packets` writes the rows of `packets`. receptions has a row for each time that a packet was
+            Columns, values and conditions are those of the lists: `export packets` writes the rows of `packets`. What lists take from other rows, such as the battery of nodes and the name of positions, comes with --columns. receptions has a row for each time that a packet was
             heard, packet_events what the index knows of each event, also of those that retention has dropped.
 
             Rows come oldest first, or in the order of their nodes; those of packets and receptions newest first unless --oldest-first is given.
@@ -363,7 +363,10 @@ extension Array {
         try list.split(separator: ",").map { name in
             let wanted = GenericCell.plain(String(name).replacing(" ", with: ""))
             if let column = first(where: { GenericCell.plain($0.schema.name) == wanted }) { return column }
-            throw CommandError(.usage, "there is no column \(name); there are \(map(\.schema.name).joined(separator: ", "))")
+            let names = map(\.schema.name)
+            let there = "there are \(names.joined(separator: ", "))"
+            throw CommandError(
+                .usage, "there is no column \(name)\(KnownName.suggestion(for: String(name), among: names, then: there))")
         }.once { [$0.schema.name] }
     }
 }

@@ -8,7 +8,7 @@ struct PacketList: LiveList {
     static let about = ListDescription(
         name: "packets", abstract: "The packets that were heard, the newest first, each once, with its receivers.",
         discussion: """
-            Receptions of a packet within an hour count as one packet. Times are those of the mesh: a packet was heard when its first
+            Receptions of a packet within an hour count as one packet. Those that retention has dropped are not listed. Times are those of the mesh: a packet was heard when its first
             receiver heard it. time_source names the clock: recorded (its file), receiver (its clock), arrival (it was live), or import if there
             is no other; such packets are in no window of --since and --until. With --by arrival, packets are selected and sorted by their arrival in the ledger. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all.
             With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
@@ -46,7 +46,9 @@ struct PacketList: LiveList {
         var heard = HeardPackets()
         return { row, isNew in
             guard let packet = row.packet, packet.hasPacket, packet.opening != .invalid, !row.header.isErased else { return nil }
-            guard heard.isNew(row.identity, heard: row.heard, content: row.print) || !isNew else { return nil }
+            guard heard.isNew(row.identity, heard: row.isTimeOfImport ? nil : row.heard, content: row.print) || !isNew else {
+                return nil
+            }
             return LivePacket(row, packet)
         }
     }
@@ -55,12 +57,13 @@ struct PacketList: LiveList {
         let request = request.withUsualLimit
         let times = request.options.times
         let isOfAll = times.since == nil && times.until == nil
-        var hasLeftOut = false
+        var (hasLeftOut, isEmpty) = (false, true)
         try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") { names in
             guard isOfAll, try selection.selection(in: request.ledger) == nil, names.isSubset(of: ["from", "port", "channel"])
             else {
                 return nil
             }
+            isEmpty = false
             return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
         } total: {
             guard !isOfAll else {
@@ -75,7 +78,15 @@ struct PacketList: LiveList {
                 }
             }
         } _: { query, body in
-            try find(query, in: request.ledger, leftOut: { hasLeftOut = true }, body)
+            try find(query, in: request.ledger, leftOut: { hasLeftOut = true }) {
+                isEmpty = false
+                return body($0)
+            }
+        }
+        let dropped = request.ledger.log.first.rawValue - 1
+        if dropped > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
+            let what = dropped.counted("earlier event is", "earlier events are")
+            StandardOutput.error("(\(what) no longer in the log; packets of which it has nothing else are not listed)")
         }
     }
 

@@ -100,7 +100,9 @@ extension ReportedNode {
     /// The same as a length of time, for conditions and orders.
     private static func positionAge(_ now: Int64) -> Column<ReportedNode> {
         var column = Column<ReportedNode>("pos_age", shown: { $0.positionAge(at: now) }) { row in
-            row.position.map { .integer(max(0, now - Int64($0.time))) } ?? .null
+            // Of an imported one nobody knows its age.
+            guard let position = row.position, position.timeSource != .import else { return .null }
+            return .integer(max(0, now - Int64(position.time)))
         }
         (column.isAge, column.isOnRequest) = (true, true)
         return column

@@ -72,8 +72,13 @@ enum OutputFiles {
     }
 
     /// Refuses files within a ledger, which may be its own.
-    private static func refuseLedgers(_ path: String) throws {
+    static func refuseLedgers(_ path: String) throws {
         var folder = folder(of: path)
+        // Of folders that are still to be made, the one in which they will be.
+        var found = stat()
+        while unsafe stat(folder, &found) != 0, errno == ENOENT, folder != "./", folder != "/" {
+            folder = Self.folder(of: String(folder.dropLast()))
+        }
         for _ in 0..<64 {
             var (facts, above) = (stat(), stat())
             guard unsafe stat(folder, &facts) == 0, unsafe stat(folder + "..", &above) == 0 else { return }

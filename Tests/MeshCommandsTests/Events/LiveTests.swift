@@ -137,6 +137,16 @@ struct LiveTests {
         #expect(outcome.lines.dropFirst().map { $0.suffix(8) } == ["number 4", "number 5", "number 6"], "\(outcome)")
     }
 
+    @Test func `receptions of which only the import's time is known are of the packet that is known`() throws {
+        let tool = try Tool(
+            holding: [4_000_000_000, 1_760_000_000, 4_100_000_000].map { Line.text("one", from: 7, time: $0) } + [
+                Line.text("two", from: 7)
+            ])
+        let followed = try tool.run(
+            "packets", "--follow", "--since", "1d", "--limit", "2", "--format", "csv", "--columns", "content")
+        #expect(followed.lines.dropFirst() == ["one", "two"], "\(followed)")
+    }
+
     @Test func `two packets with one sender and id are two, as in the list`() throws {
         let tool = try Tool(holding: ["one", "one", "two"].map { Line.text($0, from: 7) })
         #expect(try tool.run("packets", "--format", "jsonl").objects.map { $0["has_conflict"] as? Bool } == [true, true])

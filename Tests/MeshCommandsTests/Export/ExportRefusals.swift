@@ -62,6 +62,8 @@ struct ExportRefusals {
             #expect(refused.status == 64 && refused.errors.contains("in the folder of a ledger"), "\(place): \(refused)")
         }
         #expect(try tool.run("export", "nodes", "-o", link + "/nodes.jsonl").status == 64)
+        #expect(try tool.run("export", "all", "-o", tool.ledger + "/all/of/it").status == 64)
+        #expect(!FileManager.default.fileExists(atPath: tool.ledger + "/all"))
         #expect(try Data(contentsOf: URL(filePath: tool.ledger + "/log/current")) == before)
         #expect(try tool.run("nodes").status == 0)
     }
@@ -75,6 +77,8 @@ struct ExportRefusals {
             let refused = try tool.run("nodes", "--where", condition)
             #expect(refused.status == 64 && refused.errors.contains(part), "\(condition): \(refused)")
         }
+        let misspelt = try tool.run("export", "nodes", "--columns", "node,short_nam")
+        #expect(misspelt.status == 64 && misspelt.errors.contains("did you mean short_name? There are"), "\(misspelt)")
         let rows = try tool.run("nodes", "--where", "role==client", "--format", "jsonl").lines
         #expect(try tool.run("nodes", "--where", "role=CLIENT", "--format", "jsonl").lines == rows && !rows.isEmpty)
     }

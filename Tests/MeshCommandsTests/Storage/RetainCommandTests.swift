@@ -65,6 +65,8 @@ struct RetainCommandTests {
         let stats = try tool.run("stats", "--format", "json").objects[0]
         let first = try #require(stats["first_event"] as? Int)
         #expect(first > 1 && first % 256 == 1 && stats["events"] as? Int == head + 1)
+        let none = try tool.run("packets", "--until", "2020-01-01")
+        #expect(none.errors.contains("earlier events are no longer in the log; packets of which"), "\(none)")
         #expect(try tool.run("rebuild").status == 0)
         #expect(try rows(tool) == before)
         let verified = try tool.run("verify", "--checkpoint", note.path, "--key", key.path)
