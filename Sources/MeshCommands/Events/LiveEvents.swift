@@ -77,7 +77,7 @@ struct HeardPackets {
 
         func isWithin(_ seconds: Int64, of other: Timestamp?) -> Bool {
             guard let time, let other else { return true }
-            return abs(time.seconds.subtractingReportingOverflow(other.seconds).partialValue) <= seconds
+            return abs(time.seconds - other.seconds) <= seconds
         }
     }
 

@@ -29,7 +29,7 @@ extension Ledger {
             return events.count < Self.earliestCount
         }
         var earliest = EarliestPackets(end: events.count < Self.earliestCount ? nil : try end(of: order, at: events.last))
-        let (found, channels) = try packets(of: Set(events.map(\.rawValue)))
+        let (found, channels) = try packets(of: Set(events.map(\.rawValue)), order)
         let packets = try PacketReader(self).ordered(found, channels, order).compactMap { packet -> (OrderPlace, PacketRow)? in
             let first = EventSequence(packet.found.receptions[0].sequence)
             let isBefore =
@@ -54,22 +54,24 @@ extension Ledger {
     }
 
     /// The packets that have one of the events among their receptions.
-    private func packets(of events: Set<UInt64>) throws -> (found: [PacketWalk.Found], channels: [String]) {
+    private func packets(
+        of events: Set<UInt64>, _ order: EventOrder
+    ) throws -> (found: [PacketWalk.Found], channels: [String]) {
         let (store, _) = try packetIndex()
-        let last = try store.checkpoint().sequence
-        guard last >= log.first.rawValue else { return ([], []) }
+        let (first, last) = (try firstEvent(of: order), try store.checkpoint().sequence)
+        guard first <= last else { return ([], []) }
         var keys: Set<UInt64> = []
         for number in Set(events.map { PacketBlock.number(of: $0) }) {
             if let block = try block(number, of: store) {
                 keys.formUnion(block.layout.packetKeys(of: events, number, in: block.value.rawSpan))
             }
         }
-        var walk = PacketWalk(EventSelection(), log.first.rawValue...last)
+        var walk = PacketWalk(EventSelection(), first...last)
         var found: [PacketWalk.Found] = []
         func keep(_ packets: [PacketWalk.Found]) {
             found += packets.filter { $0.receptions.contains { events.contains($0.sequence) } }
         }
-        for number in (PacketBlock.number(of: log.first.rawValue)...PacketBlock.number(of: last)).reversed() {
+        for number in (PacketBlock.number(of: first)...PacketBlock.number(of: last)).reversed() {
             guard let block = try block(number, of: store), block.layout.hasPacket(of: keys, in: block.value.rawSpan) else {
                 continue
             }

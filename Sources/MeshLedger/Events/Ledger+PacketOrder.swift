@@ -83,6 +83,15 @@ extension Ledger {
         _ = try passAll(above: nil)
     }
 
+    /// The first event of which an order has packets: by arrival, a packet begins with its first reception within the times.
+    func firstEvent(of order: EventOrder) throws -> UInt64 {
+        let first = log.first.rawValue
+        guard order.clock == .arrival, let run = try log.runs(arrivedFrom: order.since, before: order.until).first else {
+            return first
+        }
+        return max(first, run.lowerBound.rawValue)
+    }
+
     /// How many packets a selection has; nil if counting would take longer than that.
     package func packetCount(_ selection: EventSelection?, within time: Duration) throws -> UInt64? {
         if selection ?? EventSelection() == EventSelection(), let count = try markedPacketCount() { return count }
@@ -219,11 +228,8 @@ private struct PacketFinder {
         let (store, last) = try ledger.packetIndex()
         self.store = store
         let upper = min(last, try store.checkpoint().sequence)
-        var lower = ledger.log.first.rawValue
+        let lower = try ledger.firstEvent(of: order)
         blocks = order.clock == .heard ? try HeardBlocks(of: ledger.past?.whole ?? ledger) : nil
-        if order.clock == .arrival, let run = try ledger.log.runs(arrivedFrom: order.since, before: order.until).first {
-            lower = max(lower, run.lowerBound.rawValue)
-        }
         walk = PacketWalk(order.selection ?? EventSelection(), min(lower, upper)...max(upper, 1))
         guard lower <= upper else {
             isFinished = true
