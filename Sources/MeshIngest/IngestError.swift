@@ -13,6 +13,8 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
         case noPermission
         /// It is not in the named or any known format: another format, compressed, a directory.
         case wrongFormat
+        /// Its compressed bytes are damaged or cut short.
+        case damaged
         /// An address, option or combination of options makes no sense.
         case badRequest
         /// Reading failed in the middle.

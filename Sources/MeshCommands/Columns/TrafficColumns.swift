@@ -105,7 +105,8 @@ extension PacketRow: ShownRow {
 extension ReceptionRecord: ShownRow {
     static func shown(in ledger: Ledger) -> [ShownColumn<ReceptionRecord>] {
         [
-            "packet", "from", "sequence", ShownColumn("arrival", isMinor: true), "gateway", "snr", "rssi",
+            "packet", "from", "sequence", .heard("time", isMain: true) { $0.reception.heardSource == .imported },
+            ShownColumn("time_source", isDetail: true), ShownColumn("arrival", isMinor: true), "gateway", "snr", "rssi",
             ShownColumn("hops_away", heading: "hops"),
             ShownColumn("source", canCut: true),
         ]

@@ -114,9 +114,9 @@ extension MeshLedgerCommand {
         guard following.isEmpty else { return following }
         if let guess = valueHint(line) { return guess }
         let (command, path) = named(by: FormerNames.replaced(in: arguments))
-        guard let wrong = arguments.dropFirst(path.count).first, line.hasPrefix("Unexpected argument '\(wrong)'") else {
-            return ""
-        }
+        guard let wrong = arguments.dropFirst(path.count).first, line.contains(/^(?:\d+ u|U)nexpected arguments?:? '/),
+            line.contains("'\(wrong)'")
+        else { return "" }
         let known = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { $0.names }
         return KnownName.suggestion(for: wrong, among: known)
     }

@@ -57,6 +57,12 @@ struct EventRow: Sendable {
 
     static var columns: [Column<EventRow>] { columns(by: .heard) }
 
+    /// The columns of stored events, whose sources are known.
+    static func columns(by clock: EventOrder.Clock = .heard, in ledger: Ledger) throws -> [Column<EventRow>] {
+        let sources = try EventRows.sourceNames(ledger).values.sorted()
+        return columns(by: clock).map { $0.name == "source" ? $0.named(.these(sources)) : $0 }
+    }
+
     /// A table shows the time by which it is sorted.
     static func columns(by clock: EventOrder.Clock) -> [Column<EventRow>] {
         [

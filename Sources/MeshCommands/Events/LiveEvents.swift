@@ -11,12 +11,14 @@ struct LiveEvents: @unchecked Sendable {
 
     private let ledger: Ledger
     private let selection: EventSelection?
+    private let channels: Set<String>
     private let since: Timestamp?
     /// Synchronization: one task at a time uses it.
     private let rows: EventRows
 
-    init(_ ledger: Ledger, _ selection: EventSelection?, since: Timestamp?) throws {
-        (self.ledger, self.selection, self.since) = (ledger, selection, since)
+    /// - Parameter channels: those that count as the selected one, too.
+    init(_ ledger: Ledger, _ selection: EventSelection?, of channels: [String] = [], since: Timestamp?) throws {
+        (self.ledger, self.selection, self.channels, self.since) = (ledger, selection, Set(channels), since)
         rows = try EventRows(ledger, with: [.named, .content])
     }
 
@@ -57,7 +59,9 @@ struct LiveEvents: @unchecked Sendable {
 
     private func isWanted(_ row: EventRow) -> Bool {
         if let since, row.header.arrivalTime < since { return false }
-        return selection?.selects(row.packet, channel: row.channel, named: row.named) ?? true
+        guard let selection else { return true }
+        let channel = channels.contains(row.channel) ? selection.channel ?? row.channel : row.channel
+        return selection.selects(row.packet, channel: channel, named: row.named)
     }
 }
 

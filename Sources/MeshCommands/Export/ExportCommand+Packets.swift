@@ -22,7 +22,7 @@ extension ExportCommand {
         let needsRow = { @Sendable (header: EventHeader) in decodes || hasTimes && !header.knowsWhenHeard }
         if format == .jsonl {
             let output = try output()
-            let chosen = try rows(EventRow.columns, ledger, total: total)
+            let chosen = try rows(EventRow.columns(in: ledger), ledger, total: total)
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                 var line: [UInt8] = []
                 line.reserveCapacity(payload.byteCount * 4 / 3 + 256)
@@ -49,7 +49,7 @@ extension ExportCommand {
             }
         }
         let raw = Set(EventRow.rawColumns.map(\.name))
-        let others = decodes || hasTimes ? EventRow.columns.filter { !raw.contains($0.name) } : []
+        let others = decodes || hasTimes ? try EventRow.columns(in: ledger).filter { !raw.contains($0.name) } : []
         try write({ _ in [] }, ledger, as: EventRow.rawColumns, others: others, total: total) { write in
             try reading.visitLog(order, offset: offset, limit: limit) { rows, header, payload in
                 var row = needsRow(header) ? rows.row(header, payload) : EventRow(header: header, source: rows.source(of: header))
@@ -64,15 +64,20 @@ extension ExportCommand {
     /// The rows of `packets`: each packet once, the newest first.
     func exportPackets(_ ledger: Ledger) throws {
         try write(PacketRow.tableColumns, ledger, total: total(ledger)) { write in
-            try forEachPacket(ledger, write)
+            try forEachPacket(ledger, since: times.since?.time, write)
         }
     }
 
-    /// A row for each time that a packet was heard.
+    /// A row for each time that a packet was heard, with times for those within them.
     func exportReceptions(_ ledger: Ledger) throws {
+        let (since, until) = (times.since?.time, times.until?.time)
         try write(ReceptionRecord.tableColumns, ledger) { write in
-            try forEachPacket(ledger) { packet in
-                ReceptionRecord.all(of: packet).allSatisfy(write)
+            try forEachPacket(ledger, since: by == .heard ? since?.adding(seconds: -PacketRow.longestSeconds) : since) { packet in
+                ReceptionRecord.all(of: packet).allSatisfy { record in
+                    let time = by == .heard ? record.reception.heard : record.reception.arrival
+                    guard since.map({ $0 <= time }) ?? true, until.map({ time < $0 }) ?? true else { return true }
+                    return write(record)
+                }
             }
         }
     }
@@ -89,13 +94,13 @@ extension ExportCommand {
         return try chosen.selection(in: ledger)
     }
 
-    private func forEachPacket(_ ledger: Ledger, _ body: (PacketRow) -> Bool) throws {
+    private func forEachPacket(_ ledger: Ledger, since: Timestamp?, _ body: (PacketRow) -> Bool) throws {
         // Receptions are counted one by one, packets by what finds them.
         var rows = Page(offset: pageOfAll.offset, limit: pageOfAll.limit)
         let most = rows.left
         guard !rows.isFull else { return }
         let order = EventOrder(
-            by: by, since: times.since?.time, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
+            by: by, since: since, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
         var hasLeftOut = false
         try ledger.forEachPacket(order) { row in
             if hasTimes, row.isTimeOfImport {

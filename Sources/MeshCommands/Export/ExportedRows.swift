@@ -52,5 +52,6 @@ final class ExportedRows<Row> {
         if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: page.seen == 0) {
             LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell()
         }
+        tests.tellLeftOut(isEmpty: page.seen == 0)
     }
 }

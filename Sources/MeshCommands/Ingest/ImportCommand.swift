@@ -83,12 +83,16 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {
         var left = inputs.paths[...]
+        var damaged: [String] = []
         do {
             while let file = left.popFirst() {
                 do {
                     try await importFile(file, into: ledger, stored)
                 } catch  where inputs.mayLeaveOut(file, because: error) {
                     StandardOutput.error("meshledger: left out: \(DisplayWidth.safe("\(error)"))")
+                } catch  where inputs.isDamaged(file, because: error) {
+                    StandardOutput.error("meshledger: not imported: \(DisplayWidth.safe("\(error)"))")
+                    damaged.append(file)
                 }
             }
         } catch {
@@ -97,6 +101,9 @@ struct ImportCommand: AsyncParsableCommand {
                     "meshledger: not imported because of this: \(DisplayWidth.safe(left.joined(separator: ", ")))")
             }
             throw error
+        }
+        if !damaged.isEmpty {
+            throw CommandError(.badData, "not imported, since they are damaged: \(damaged.joined(separator: ", "))")
         }
     }
 

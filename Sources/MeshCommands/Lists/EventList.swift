@@ -37,8 +37,8 @@ struct EventList: LiveList {
     var source: String?
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
-    func columns(_ request: ListRequest) -> [Column<EventRow>] {
-        EventRow.columns(by: by) + EventRow.signalColumns + [EventRow.contentColumn.onRequest]
+    func columns(_ request: ListRequest) throws -> [Column<EventRow>] {
+        try EventRow.columns(by: by, in: request.ledger) + EventRow.signalColumns + [EventRow.contentColumn.onRequest]
     }
 
     func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) + EventRow.signalColumns }

@@ -67,6 +67,14 @@ struct LeftOutRows {
     }
 }
 
+extension RowTests {
+    /// What conditions on times have left out.
+    func tellLeftOut(isEmpty: Bool) {
+        guard leftOut > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) else { return }
+        LeftOutRows(noun: "row", count: leftOut, advice: "without a condition on the time, all are listed").tell()
+    }
+}
+
 extension ListRequest {
     /// The packets that no window has.
     /// - Parameter isSeen: whether some were seen already.

@@ -70,6 +70,8 @@ struct ListRequest {
     var options: ListOptions
     /// Those that it is asked about.
     var nodes: [NodeArgument] = []
+    /// The one that it is asked about.
+    var packet: UInt32?
 
     var query: RowQuery { options.query }
     var isTable: Bool { options.output.format == .table }
@@ -139,6 +141,7 @@ struct ListRequest {
         // Also before an error that nothing was found.
         var isEmpty = true
         defer {
+            if tests.fault == nil { tests.tellLeftOut(isEmpty: isEmpty) }
             if query.hasTimes, tests.fault == nil, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
                 try? leftOut(tests)?.tell()  // it is only a note
             }
@@ -163,7 +166,7 @@ struct ListRequest {
         }
         try tests.check()
         try groups.check()
-        if chart != nil, groups.sorted.isEmpty, let unknown = try unknownNode { throw unknown }
+        if chart != nil, groups.sorted.isEmpty, let unknown = try unknown { throw unknown }
         if let chart {
             isEmpty = groups.sorted.isEmpty
             return chart.draw(groups, options.page.range, emptyNote: emptyNote)
@@ -228,7 +231,7 @@ struct ListRequest {
                 more = RowPage.note(writer.count, of: known, atLeast: page.seen)
             }
         }
-        if page.seen == 0, let unknown = try unknownNode { throw unknown }
+        if page.seen == 0, let unknown = try unknown { throw unknown }
         var note = emptyNote
         if writer.count == 0, options.page.offset > 0 {
             let known = options.choosesRows || options.groups.isGiven ? page.seen : try total() ?? 0
@@ -238,8 +241,11 @@ struct ListRequest {
         isEmpty = writer.count == 0
     }
 
-    private var unknownNode: CommandError? {
-        get throws { try nodes.compactMap { try $0.unknown(in: ledger) }.first }
+    private var unknown: CommandError? {
+        get throws {
+            if let node = try nodes.lazy.compactMap({ try $0.unknown(in: ledger) }).first { return node }
+            return try packet.flatMap { try ledger.packets(withID: $0).isEmpty ? .noPacket($0) : nil }
+        }
     }
 
     /// Those that rows are chosen or sorted by are in every table.

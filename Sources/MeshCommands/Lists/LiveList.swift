@@ -26,6 +26,7 @@ struct FollowOption: ParsableArguments {
 
 extension LiveList {
     var askedNodes: [NodeArgument?] { [selection.node, selection.gateway] }
+    var askedPacket: UInt32? { selection.packet }
 
     func awaited(in ledger: Ledger) throws -> String? { nil }
 
@@ -33,16 +34,17 @@ extension LiveList {
     func follow(_ options: ListOptions) async throws {
         try options.checkFollowing()
         // Names are looked up with the views up to date; what follows only reads, so that others can write meanwhile.
-        var found: EventSelection?
+        var (found, channels) = (EventSelection?.none, [String]())
         try await options.ledger.reading { ledger in
             found = try selection.selection(in: ledger, isLive: true)
+            channels = try ledger.channelsAwaited(named: selection.channel)
             _ = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
         }
         let ledger = try await Ledger.open(at: options.ledger.path, options: CustomViews.options(access: .readOnly))
-        try await options.ledger.using(ledger) { ledger in
+        try await options.ledger.using(ledger) { [found, channels] ledger in
             let chosen = try ListRequest(ledger: ledger, options: options).chosen(liveColumns())
             let printer = LivePrinter(
-                events: try LiveEvents(ledger, found, since: options.times.since?.time), list: try live(ledger),
+                events: try LiveEvents(ledger, found, of: channels, since: options.times.since?.time), list: try live(ledger),
                 sampleList: options.times.since == nil ? nil : try live(ledger),
                 tests: chosen.tests,
                 writer: try options.output.writer(chosen.shown, keepsOrder: options.columns != nil, isLive: true),

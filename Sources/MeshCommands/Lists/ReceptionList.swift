@@ -18,16 +18,8 @@ struct ReceptionList: RowList {
     @Option(help: "Only of this sender's packet: ids recur.") var from: NodeArgument?
     @Argument(help: "The packet's id.") var id: UInt32
 
-    /// With the time of the mesh.
     func columns(_ request: ListRequest) throws -> [Column<ReceptionRecord>] {
-        var columns = try request.ledger.columns(ReceptionRecord.self)
-        let place = columns.firstIndex { $0.name == "arrival" } ?? columns.endIndex
-        let time = Column<ReceptionRecord>("time", isOfImport: { $0.reception.heardSource == .imported }) {
-            .instant($0.reception.heard)
-        }
-        let source = Column<ReceptionRecord>("time_source", isDetail: true) { .text($0.reception.heardSource.text) }
-        columns.insert(contentsOf: [time, source], at: place)
-        return columns
+        try request.ledger.columns(ReceptionRecord.self)
     }
 
     /// In the order of their events, unless the order is reversed.
@@ -35,7 +27,7 @@ struct ReceptionList: RowList {
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReceptionRecord) -> Void) throws {
         let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
-        guard !packets.isEmpty else { throw CommandError(.noInput, "no packet with the id \(id) was heard") }
+        guard !packets.isEmpty else { throw CommandError.noPacket(id) }
         let found = packets.flatMap(ReceptionRecord.all(of:)).filter { record in
             let heard = record.reception.heard
             return query.since.map { heard >= $0 } ?? true && query.until.map { heard < $0 } ?? true

@@ -16,6 +16,9 @@ protocol RowList: ParsableArguments {
     /// The nodes that it is asked about: an empty answer says if one of them was never heard.
     var askedNodes: [NodeArgument?] { get }
 
+    /// The packet that it is asked about: an empty answer says if it was never heard.
+    var askedPacket: UInt32? { get }
+
     /// What is printed where there are no rows.
     var emptyNote: String { get }
 
@@ -26,6 +29,7 @@ protocol RowList: ParsableArguments {
 extension RowList {
     var emptyNote: String { "no \(Self.about.name)" }
     var askedNodes: [NodeArgument?] { [] }
+    var askedPacket: UInt32? { nil }
 
     func write(_ request: ListRequest) throws {
         try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: request.ledger, $1) }
@@ -53,6 +57,11 @@ struct ListDescription {
     /// For lists whose noun has other subcommands, too.
     var noun: Noun?
 
+    /// The lines of the discussion that can be typed.
+    var examples: String {
+        discussion.split(separator: "\n").filter { $0.hasPrefix("  meshledger ") }.joined(separator: "\n")
+    }
+
     struct Noun {
         var abstract: String
         var aliases: [String] = []
@@ -66,7 +75,8 @@ struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
         let about = List.about
         let isNoun = about.noun != nil
         return CommandConfiguration(
-            commandName: isNoun ? "list" : about.name, abstract: about.abstract, discussion: isNoun ? "" : about.discussion,
+            commandName: isNoun ? "list" : about.name, abstract: about.abstract,
+            discussion: isNoun ? about.examples : about.discussion,
             aliases: about.aliases)
     }
 
@@ -78,7 +88,8 @@ struct ListCommand<List: RowList>: AsyncParsableCommand, ShowsTimes {
     func run() async throws {
         if let live = list as? any LiveList, live.following.follow { return try await live.follow(options) }
         try await options.ledger.reading(options.past) {
-            try list.write(ListRequest(ledger: $0, options: options, nodes: list.askedNodes.compactMap(\.self)))
+            let nodes = list.askedNodes.compactMap(\.self)
+            try list.write(ListRequest(ledger: $0, options: options, nodes: nodes, packet: list.askedPacket))
         }
     }
 }

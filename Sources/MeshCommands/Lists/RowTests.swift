@@ -1,11 +1,16 @@
+import EventLog
 import MeshLedger
 import MeshTables
 import Meshtastic
 import ViewQuery
 
+/// What the column `reception` has of an event that came live.
+private let live = "live"
+
 /// Tests rows of a list by the conditions of `--where`.
 ///
-/// Of some columns only a row's value shows whether they have numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes.
+/// Of some columns only a row's value shows whether they have numbers: the first that cannot be compared with the condition becomes the fault, and no further row passes. A condition on a time
+/// takes no row of which only the time of the import is known, as --since and --until do not.
 final class RowTests<Row> {
     private struct Test {
         let column: Column<Row>
@@ -13,11 +18,15 @@ final class RowTests<Row> {
         let value: String
         /// Of a condition with `~`.
         let pattern: TextPattern?
+        /// Of a condition on a time.
+        let time: (start: Timestamp, end: Timestamp?)?
     }
 
     let columns: [String]
     private let tests: [Test]
     private(set) var fault: CommandError?
+    /// How many rows were left out since only the time of their import is known.
+    private(set) var leftOut: UInt64 = 0
 
     /// - Parameter type: the rows' own type, where they come as any rows.
     init(_ conditions: [RowCondition], _ columns: [Column<Row>], of type: Any.Type = Row.self, in ledger: Ledger) throws {
@@ -27,11 +36,14 @@ final class RowTests<Row> {
                 throw CommandError(
                     .usage, "\(column.name)\(condition.sign) lacks a value, as in \(column.name)\(condition.sign)20")
             }
-            let value = try Self.value(condition, column, of: type, ledger)
+            let kind = column.isAge ? .plain : Self.kind(of: column.name, in: type)
+            let isLive = column.name == "reception" && condition.text.lowercased() == live
+            let value = isLive ? live : try Self.value(condition, column, kind, of: type, ledger)
+            let time = isLive ? nil : try condition.time(kind)
             if condition.comparison != nil, !value.isEmpty { try Self.check(value, condition, column) }
             return Test(
                 column: column, condition: condition, value: value,
-                pattern: condition.comparison == nil ? TextPattern(value) : nil)
+                pattern: condition.comparison == nil ? TextPattern(value) : nil, time: time.map { ($0.time, $0.end) })
         }
         self.columns = tests.map(\.column.name)
     }
@@ -48,21 +60,20 @@ final class RowTests<Row> {
             tests.map { test in
                 Test(
                     column: columns.first { $0.name == test.column.name } ?? test.column, condition: test.condition,
-                    value: test.value, pattern: test.pattern)
+                    value: test.value, pattern: test.pattern, time: test.time)
             })
     }
 
     /// The value as the column prints it.
     private static func value(
-        _ condition: RowCondition, _ column: Column<Row>, of type: Any.Type, _ ledger: Ledger
+        _ condition: RowCondition, _ column: Column<Row>, _ kind: ColumnKind, of type: Any.Type, _ ledger: Ledger
     ) throws -> String {
         if column.isAge { return try condition.seconds(of: column.name) }
         if condition.isAboutNames {
             if let names = column.names { return try names.name(for: condition.text, of: column.name) }
             if column.name == "channel", hasLabels(type) { return try ledger.channel(named: condition.text) ?? condition.text }
         }
-        if column.name == "reception", condition.text.lowercased() == "live" { return "live" }
-        return try condition.printedValue(kind(of: column.name, in: type), in: ledger)
+        return try condition.printedValue(kind, in: ledger)
     }
 
     /// - Throws: a `CommandError` with 64 for a value of which the column's type says that no row has such a one.
@@ -88,6 +99,12 @@ final class RowTests<Row> {
         let cell = column.value(row)
         if let pattern = test.pattern { return pattern.matches(cell.plain) }
         guard !value.isEmpty else { return condition.holds(cell, value) }
+        if let time = test.time, let heard = cell.time {
+            guard condition.holds(heard, time.start, end: time.end) else { return false }
+            guard condition.comparison != .notEqual, column.isOfImport?(row) ?? false else { return true }
+            leftOut += 1
+            return false
+        }
         switch cell {
         case .unsigned where value.hasPrefix("!"):
             return condition.holds(cell, NodeID.parse(value).map { String($0) } ?? value)

@@ -24,10 +24,11 @@ struct RowCondition {
         guard !column.isEmpty else { throw refusal("there is no column") }
         let rest = argument[start...]
         if ["=>", "=<"].contains(where: rest.hasPrefix) { throw refusal("\(rest.prefix(2)) is no comparison") }
-        let signs = ["==", "~"] + ColumnComparison.allCases.map(\.rawValue).sorted { $0.count > $1.count }
+        let signs = ["==", "<>", "~"] + ColumnComparison.allCases.map(\.rawValue).sorted { $0.count > $1.count }
         guard let sign = signs.first(where: rest.hasPrefix) else { throw refusal("\(rest.prefix(2)) is no comparison") }
         let text = rest.dropFirst(sign.count).trimmingCharacters(in: .whitespaces)
-        return RowCondition(column, sign == "~" ? nil : sign == "==" ? .equal : ColumnComparison(rawValue: sign), text)
+        let comparison = ["==": .equal, "<>": .notEqual][sign] ?? ColumnComparison(rawValue: sign)
+        return RowCondition(column, comparison, text)
     }
 
     init(_ column: String, _ comparison: ColumnComparison?, _ text: String) {
@@ -51,16 +52,27 @@ struct RowCondition {
             return String(try node.number(in: ledger))
         case .time:
             guard comparison != nil else { return text }
-            return String(try time().seconds)
+            return String(try time().time.seconds)
         default: return text
         }
     }
 
-    private func time() throws -> Timestamp {
+    /// Nil where rows without a time are asked for, or a part of its text.
+    func time(_ kind: ColumnKind) throws -> TimeArgument? {
+        kind == .time && comparison != nil && !text.isEmpty ? try time() : nil
+    }
+
+    private func time() throws -> TimeArgument {
         guard let time = TimeArgument(text) else {
             throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
         }
-        return time.time
+        return time
+    }
+
+    /// Whether it holds for a time, of which `=` takes every one of the year, month, day or minute that is written.
+    func holds(_ left: Timestamp, _ right: Timestamp, end: Timestamp?) -> Bool {
+        guard let end, comparison == .equal || comparison == .notEqual else { return comparison?.holds(left, right) ?? false }
+        return (right <= left && left < end) == (comparison == .equal)
     }
 
     /// The value as a length of time in seconds: `1d`, `90m`.
@@ -76,7 +88,7 @@ struct RowCondition {
     /// The value as lists print it: a node's id for its name.
     func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }
-        if kind == .time { return ISO8601.text(microseconds: try time().microseconds) }
+        if kind == .time { return ISO8601.text(microseconds: try time().time.microseconds) }
         let value = try value(kind, in: ledger)
         return UInt32(value).map(NodeID.text) ?? value
     }
@@ -85,11 +97,6 @@ struct RowCondition {
     func holds(_ cell: CellValue, _ value: String) -> Bool {
         guard let comparison else { return false }  // a pattern, which is made once for all rows
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
-        switch cell {
-        case .instant(let left): if let right = ISOTime.parse(value) { return comparison.holds(left, right) }
-        case .second(let left): if let right = ISOTime.parse(value) { return comparison.holds(Timestamp(seconds: left), right) }
-        default: break
-        }
         switch comparison {
         case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false
         case .notEqual: return !isSame(cell, value) && numbers(cell, value).map { $0 != $1 } ?? true

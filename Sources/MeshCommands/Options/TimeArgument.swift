@@ -34,6 +34,35 @@ struct TimeArgument: Equatable {
         return zone == .utc ? inUTC : Self.read(text, now, zone, isEnd) ?? inUTC
     }
 
+    /// Where the year, month, day, minute or second ends that it names; nil if it is an instant, such as `2h ago`.
+    var end: Timestamp? {
+        let (start, zone) = (time, Self.zone.withLock { $0 })
+        switch Self.precision(text.lowercased()) {
+        case nil: return nil
+        case .seconds(let count): return start.adding(seconds: count)
+        case .months(let count):
+            let local = Timestamp(seconds: zone.local(start.seconds))
+            return ISOTime.earlier(local, months: -count).map { Self.moved($0, from: zone, false) }
+        case .day:
+            return Self.moved(Timestamp(seconds: zone.local(start.seconds) + Self.day), from: zone, false)
+        }
+    }
+
+    private enum Precision { case seconds(Int64), day, months(Int64) }
+
+    /// How much a written time leaves open.
+    private static func precision(_ text: String) -> Precision? {
+        if number(text) != nil { return text.utf8.count < 12 ? .seconds(1) : nil }
+        if ["today", "yesterday"].contains(text) { return .day }
+        guard text.contains(":") else {
+            guard text.first?.isNumber == true, !text.contains(where: \.isLetter) else { return nil }
+            return [4: .months(12), 7: .months(1), 10: .day][text.utf8.count]
+        }
+        guard !text.contains(".") else { return nil }
+        let clock = text.split { $0 == "t" || $0 == " " }.last ?? ""
+        return .seconds(clock.prefix { !"z+-".contains($0) }.count { $0 == ":" } == 1 ? 60 : 1)
+    }
+
     private static func read(_ text: String, _ now: Timestamp, _ zone: TableZone, _ isEnd: Bool) -> Timestamp? {
         let word = text.lowercased()
         if let time = number(word) ?? distance(word, now) ?? ofDay(word, now, zone, isEnd) { return time }

@@ -83,10 +83,21 @@ extension Ledger {
         // That of a channel whose key is known.
         let ofHash = rows.filter { row in row.channel.isReadable && row.hash.map { "hash \($0)" } == text.lowercased() }
         if let only = ofHash.first, ofHash.count == 1 { return only.channel.title }
-        if isLive, let hash = (0...UInt32(UInt8.max)).first(where: { "hash \($0)" == text.lowercased() }) {
-            return ChannelIdentity.title(ofHash: hash)
-        }
+        if isLive, let hash = Self.channelHash(text) { return ChannelIdentity.title(ofHash: UInt32(hash)) }
         return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
+    }
+
+    /// The channels that a hash can turn out to be of when its first packet comes: those with keys, where none of it was heard.
+    func channelsAwaited(named text: String?) throws -> [String] {
+        guard let hash = text.flatMap(Self.channelHash), try !channels().contains(where: { $0.hash == UInt32(hash) }) else {
+            return []
+        }
+        return keyring.channels.filter { $0.hash == hash }.map(\.name)
+    }
+
+    /// The number of `hash 3`.
+    private static func channelHash(_ text: String) -> UInt8? {
+        (UInt8.min...UInt8.max).first { "hash \($0)" == text.lowercased() }
     }
 
     /// The name of the view that somebody names.

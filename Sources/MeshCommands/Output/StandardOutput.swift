@@ -40,6 +40,7 @@ final class StandardOutput: ByteOutput {
             self.init()
             return
         }
+        guard !path.isEmpty else { throw CommandError(.usage, "--output names no file") }
         let (descriptor, isOwned) = try isLive ? (OutputFiles.openInPlace(path), true) : OutputFiles.open(path)
         self.init(descriptor: descriptor, name: path, ownsDescriptor: isOwned)
     }

@@ -30,6 +30,11 @@ struct CommandError: Error {
         self.init(.noInput, "there is no event \(sequence); \(there)")
     }
 
+    /// A requested packet is not in the log.
+    static func noPacket(_ id: UInt32) -> CommandError {
+        CommandError(.noInput, "no packet with the id \(id) was heard")
+    }
+
     /// An expected failure of this program; nil for any other, such as those of the command line's parser.
     init?(known error: any Error) {
         switch error {
@@ -82,7 +87,7 @@ extension CommandError {
         switch code {
         case .notFound: .noInput
         case .noPermission: .permission
-        case .wrongFormat: .badData
+        case .wrongFormat, .damaged: .badData
         case .badRequest: .usage
         case .busy: .locked
         case .readFailed, .storeFailed: .inputOutput

@@ -55,8 +55,9 @@ struct RowSelection: ParsableArguments {
             let column = stored(condition.column, of: rows), column.valueType is any FixedWidthInteger.Type
         else { return nil }
         let value = try condition.value(column.kind, in: ledger)
-        // Half a second counts in a test, not in the store.
-        return column.condition(column.kind == .time && comparison == .less ? .lessOrEqual : comparison, value)
+        guard column.kind == .time else { return column.condition(comparison, value) }
+        // Half a second counts in a test, not in the store; a day that is equal begins there.
+        return column.condition([.less: .lessOrEqual, .equal: .greaterOrEqual][comparison] ?? comparison, value)
     }
 
     /// The stored column whose order is that of the values that commands show.

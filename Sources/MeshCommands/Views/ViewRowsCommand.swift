@@ -64,7 +64,6 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         let columns = columnsOfEach[0]
         let time = Self.time(of: rows, columns)
         let conditions = try options.conditions + conditionsOfTime(time?.name)
-        let isOfImport = options.query.hasTimes ? time?.isOfImport : nil
         let selection = RowSelection(conditions, relations)
         let testsOfEach = try selection.tests(rows, in: ledgers)
         var descriptor = try selection.descriptor(rows, in: ledger)
@@ -87,11 +86,10 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                 if column.shown != nil { column.shown = { columnsOfEach[place($0)][index].shown?($0.row) } }
                 return column
             }
-        var hasLeftOut = false
-        let leftOut = LeftOutRows(noun: "row", advice: "without --since and --until, all are listed")
-        try ListRequest(ledger: ledger, options: options).writeWhileWanted(
-            all, emptyNote: "no rows", time: time?.name, leftOut: { _ in hasLeftOut ? leftOut : nil }
-        ) { query, body in
+        var isEmpty = true
+        defer { testsOfEach.forEach { $0.tellLeftOut(isEmpty: isEmpty) } }
+        try ListRequest(ledger: ledger, options: options).writeWhileWanted(all, emptyNote: "no rows", time: time?.name) {
+            query, body in
             var page = Page()
             if conditions.isEmpty {
                 (descriptor.fetchLimit, descriptor.fetchOffset) = (query.limit == .max ? nil : query.limit, query.offset)
@@ -101,10 +99,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
             try Self.visit(descriptor, ledgers) { found in
                 let tests = testsOfEach[place(found)]
                 guard tests.hold(found.row) else { return tests.fault == nil }
-                if let isOfImport, isOfImport(found.row) {
-                    hasLeftOut = true
-                    return true
-                }
+                isEmpty = false
                 return page.pass { body(found) }
             }
             try testsOfEach.forEach { try $0.check() }

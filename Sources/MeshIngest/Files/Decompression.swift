@@ -179,6 +179,6 @@ enum DecompressedFile {
     }
 
     private static func damaged(_ path: String, _ reason: String) -> IngestError {
-        IngestError(.wrongFormat, subject: path, reason: reason)
+        IngestError(.damaged, subject: path, reason: reason)
     }
 }

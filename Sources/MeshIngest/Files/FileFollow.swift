@@ -198,7 +198,7 @@ public final class FileFollow: LiveSource {
             try await take(file, isComplete: isComplete)
             return true
         } catch {
-            guard error.code == .wrongFormat else { throw error }
+            guard [.wrongFormat, .damaged].contains(error.code) else { throw error }
             board.tell(error.description)
             return false
         }
@@ -218,7 +218,7 @@ public final class FileFollow: LiveSource {
                 return board.stored(report.eventCount)
             } catch {
                 // Its first bytes may not reveal the format yet.
-                if error.code == .wrongFormat, file.size < FormatDetection.sampleSize, !isComplete { return }
+                if [.wrongFormat, .damaged].contains(error.code), file.size < FormatDetection.sampleSize, !isComplete { return }
                 // What another import of the same content has stored is not read again.
                 if error.code == .busy, !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(Self.check_ms))  // if cancelled, the next attempt is the last

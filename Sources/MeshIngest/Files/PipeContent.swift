@@ -28,7 +28,7 @@ struct PipeContent {
         if rawStart == raw.count { (raw, rawStart) = (bytes, 0) } else { raw += bytes }
     }
 
-    /// - Throws: `.wrongFormat` if a compressed stream is cut short.
+    /// - Throws: `.damaged` if a compressed stream is cut short.
     mutating func end(_ path: String) throws(IngestError) {
         hasEnded = true
         if case .unknown = form { recognise() }
@@ -37,7 +37,7 @@ struct PipeContent {
 
     private func requireWhole(_ path: String) throws(IngestError) {
         guard case .compressed(let decompressor) = form, rawStart == raw.count, !decompressor.isAtEnd else { return }
-        throw IngestError(.wrongFormat, subject: path, reason: "its compressed bytes end too early: the stream is cut short")
+        throw IngestError(.damaged, subject: path, reason: "its compressed bytes end too early: the stream is cut short")
     }
 
     /// Up to this many bytes; none if more must be read first, or at the end.

@@ -52,6 +52,9 @@ public struct PacketRow: Sendable, Hashable {
 
     public var firstSequence: UInt64 { receptions.first?.sequence ?? 0 }
 
+    /// No two of its receptions are further apart, if it is known when they were heard: each is within an hour of the first one.
+    package static let longestSeconds: Int64 = 7_200
+
     /// Whether a node replayed it to its client from what it had stored: then nobody heard it.
     public var isReplayedState: Bool { receptions.first?.isReplayedState ?? false }
 

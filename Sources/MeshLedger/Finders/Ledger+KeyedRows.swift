@@ -51,11 +51,36 @@ extension Ledger {
         return Self.page(of: try fetch(wanted).filter { seconds.contains($0.time) && isWanted($0) }, query)
     }
 
+    /// Sorts what orders the rows, not the rows, and of these no more than may be on the page: a list often wants 20 of 100,000.
     private static func page<Row: ViewRow>(of rows: [Row], _ query: RowQuery) -> [Row] {
-        let timed = rows.map { (known: $0.knownTime, time: $0.time, row: $0) }
-        let sorted = timed.sorted {
-            query.newestFirst ? ($0.known, $0.time) > ($1.known, $1.time) : ($0.known, $0.time) < ($1.known, $1.time)
+        let (skips, limit) = (max(0, query.offset), max(0, query.limit))
+        let (most, isEndless) = skips.addingReportingOverflow(limit)
+        var places: [PagedPlace] = []
+        var last: PagedPlace?
+        for (index, row) in rows.enumerated() {
+            let place = PagedPlace(known: row.knownTime, time: row.time, index: index, newestFirst: query.newestFirst)
+            if let last, last < place { continue }
+            places.append(place)
+            guard !isEndless, places.count >= 1_024, places.count / 2 > most else { continue }
+            places.sort()
+            places.removeLast(places.count - most)
+            last = places.last
         }
-        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)).map(\.row))
+        places.sort()
+        return places.dropFirst(skips).prefix(limit).map { rows[$0.index] }
+    }
+}
+
+/// Where a row is in the order of its list; equal ones are in the order of their keys.
+private struct PagedPlace: Comparable {
+    let known: UInt32
+    let time: UInt32
+    let index: Int
+    let newestFirst: Bool
+
+    static func < (one: PagedPlace, other: PagedPlace) -> Bool {
+        if one.known != other.known { return (one.known > other.known) == one.newestFirst }
+        if one.time != other.time { return (one.time > other.time) == one.newestFirst }
+        return one.index < other.index
     }
 }

@@ -78,6 +78,10 @@ public struct ReceptionRecord: TableRow {
                 "has_conflict", .number { $0.packet.hasConflict },
                 meaning: "Whether another packet has the same sender, id and hour."),
             TableColumn("sequence", .number { $0.reception.sequence }, meaning: "The event of the reception."),
+            TableColumn("time", .instant { $0.reception.heard.microseconds }, meaning: "When the gateway heard it."),
+            TableColumn(
+                "time_source", .name { $0.reception.heardSource.text }.named(.these(HeardSource.names)),
+                meaning: timeSourceMeaning),
             TableColumn("arrival", .instant { $0.reception.arrival.microseconds }, meaning: "When it came into the ledger."),
             TableColumn("rx_time", .time { $0.reception.rxTime }, meaning: "When it was received, by the receiver's clock."),
             TableColumn("gateway", .nodeOrNone { $0.reception.gateway }, meaning: "The gateway that heard it."),
@@ -91,7 +95,9 @@ public struct ReceptionRecord: TableRow {
                 meaning: "The last byte of the number of the node that passed it on."),
             TableColumn("is_via_mqtt", .number { $0.reception.isViaMQTT }, meaning: "Whether it came over the internet."),
             TableColumn(
-                "source", .code(isNullable: false, { $0.reception.source.rawValue }, name: { sources[$0] ?? String($0) }),
+                "source",
+                .code(isNullable: false, { $0.reception.source.rawValue }, name: { sources[$0] ?? String($0) })
+                    .named(.these(sources.values.sorted())),
                 isContextual: true,
                 meaning: "Through which it came here."),
         ]

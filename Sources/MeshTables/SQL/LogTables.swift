@@ -148,7 +148,7 @@ struct LogBounds {
     }
 
     /// The parts of the runs that lie within the others.
-    private mutating func cut(to others: [ClosedRange<EventSequence>]) {
+    mutating func cut(to others: [ClosedRange<EventSequence>]) {
         runs = runs.flatMap { run in
             others.compactMap { other in
                 let (low, high) = (max(run.lowerBound, other.lowerBound.rawValue), min(run.upperBound, other.upperBound.rawValue))
@@ -364,6 +364,10 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         } else {
             columns.removeAll()
         }
+        let isOfTime = bounds.heard.since != nil || bounds.heard.until != nil
+        let heard = isOfTime ? try ledger.runs(heardFrom: bounds.heard.since, before: bounds.heard.until) : []
+        var bounds = bounds
+        if isOfTime, !packets.isOfPackets { bounds.cut(to: heard) }
         wanted = Runs(runs: bounds.runs)
         guard let lowest = bounds.runs.first?.lowerBound, lowest <= head else { return }
         var (begins, lower) = (wanted, ledger.log.first.rawValue)
@@ -371,13 +375,12 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         var received = wanted
         if packets.isOfPackets {
             (received, lower) = (Runs(runs: [0...UInt64.max]), lowest)
-            if bounds.heard.since != nil || bounds.heard.until != nil {
+            if isOfTime {
                 // A packet was heard when its first receiver heard it: no reception is earlier, and one is within the times.
-                let found = try ledger.runs(heardFrom: bounds.heard.since, before: bounds.heard.until)
-                guard !found.isEmpty, let later = try ledger.runs(heardFrom: bounds.heard.since, before: nil).first else {
+                guard !heard.isEmpty, let later = try ledger.runs(heardFrom: bounds.heard.since, before: nil).first else {
                     return
                 }
-                received = Runs(runs: found.map { $0.lowerBound.rawValue...$0.upperBound.rawValue })
+                received = Runs(runs: heard.map { $0.lowerBound.rawValue...$0.upperBound.rawValue })
                 lower = max(lower, later.lowerBound.rawValue)
             }
         } else {

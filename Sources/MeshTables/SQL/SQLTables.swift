@@ -45,7 +45,7 @@ package enum SQLTables {
             }
         case ReceptionRecord.tableName:
             let finders: [String: LogTable.Finder] = [
-                "sequence": .sequence, "arrival": .arrival, "from": .sender, "gateway": .gateway,
+                "sequence": .sequence, "time": .heard, "arrival": .arrival, "from": .sender, "gateway": .gateway,
             ]
             return PacketTable<ReceptionRecord>(session, path: path, finders, isOfPackets: false) {
                 ReceptionRecord.all(of: $0)

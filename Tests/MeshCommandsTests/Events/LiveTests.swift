@@ -90,6 +90,15 @@ struct LiveTests {
         #expect(try tool.start(["packets", "--follow", "--channel", "hash 256"]).wait().status == 66)
     }
 
+    @Test func `in an empty ledger, the hash of a known channel is that channel`() throws {
+        let tool = try Tool(holding: [])
+        let running = try follows(tool, "packets", "--channel", "hash 8", "--columns", "id,channel")
+        try tool.run("simulate", "--seed", "4", "--nodes", "5", "--packets", "60")
+        #expect(try waits(running) { $0.contains(",LongFast") })
+        kill(running.process.processIdentifier, SIGINT)
+        #expect(try running.wait().status == 0)
+    }
+
     @Test func `a source without events is waited for, and a line says so`() throws {
         let tool = try Tool(holding: [Line.text("before", from: 1)])
         let running = try follows(tool, "events", "--source", "late.jsonl", "--columns", "source,content")

@@ -51,4 +51,21 @@ struct FolderImports {
         }
         #expect(try tool.run("messages", "--format", "jsonl").objects.count == 2)
     }
+
+    @Test func `a damaged file of a folder is named, the others are imported, and the command fails`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        let folder = tool.folder.file("captures")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, text) in [("a.jsonl", Line.text("lost", from: 1)), ("b.jsonl", Line.text("kept", from: 2))] {
+            try Data((text + "\n").utf8).write(to: folder.appending(path: name))
+        }
+        _ = try FinishedProcess(URL(fileURLWithPath: "/bin/gzip"), [folder.path + "/a.jsonl"])
+        let packed = folder.appending(path: "a.jsonl.gz")
+        try Data(contentsOf: packed).dropLast(9).write(to: packed)
+        let done = try tool.run("import", folder.path)
+        #expect(done.status == 65 && done.output.contains("b.jsonl") && done.errors.contains("not imported"), "\(done)")
+        #expect(done.errors.contains("a.jsonl.gz") && done.errors.contains("cut short"), "\(done)")
+        #expect(try tool.run("messages", "--format", "jsonl").objects.map { $0["text"] as? String } == ["kept"])
+    }
 }

@@ -248,7 +248,8 @@ struct FirstContact {
     @Test func `a column or command that is misspelt gets the one that is meant`() throws {
         let tool = try Tool(holding: [Line.text("hi", from: 0x11)])
         for (arguments, meant) in [
-            (["nodez"], "nodes"), (["nodes", "hardwear"], "hardware"), (["nodes", "--where", "batery=3"], "battery"),
+            (["nodez"], "nodes"), (["packet", "shw", "3"], "show"), (["nodes", "hardwear"], "hardware"),
+            (["nodes", "--where", "batery=3"], "battery"),
             (["nodes", "--columns", "nam"], "name"), (["telemetry", "--where", "battery < 20"], "battery_level"),
             (["packets", "--count-by", "hours"], "hour"), (["nodes", "--count-by", "Days,role"], "day"),
             (["telemetry", "--kind", "devise"], "device"), (["telemetry", "sensors", "--kind", "paxcount"], "paxcounter"),
@@ -258,5 +259,22 @@ struct FirstContact {
             let refused = try tool.start(arguments).wait()
             #expect(refused.status == 64 && refused.errors.contains("did you mean \(meant)?"), "\(refused)")
         }
+    }
+
+    @Test func `a source that no event has, and a packet that was never heard, are refused with what there is`() throws {
+        let tool = try Tool(holding: [Line.text("hi", from: 0x11)])
+        let source = try #require(try tool.run("events", "--format", "jsonl").objects.first?["source"] as? String)
+        for list in [["events"], ["export", "events"], ["export", "receptions"]] {
+            let found = try tool.start(list + ["--where", "source=\(source.uppercased())"]).wait()
+            #expect(found.status == 0 && found.output.contains(source), "\(list): \(found)")
+            let refused = try tool.start(list + ["--where", "source=\(source)x"]).wait()
+            #expect(refused.status == 66 && refused.errors.contains("did you mean \(source)?"), "\(list): \(refused)")
+        }
+        for list in ["packets", "events"] {
+            let refused = try tool.run(list, "--packet", "77", "--format", "csv")
+            #expect(refused.status == 66 && refused.errors.contains("no packet with the id 77 was heard"), "\(refused)")
+        }
+        let id = try #require(try tool.run("packets", "--format", "jsonl").objects.first?["id"] as? Int)
+        #expect(try tool.run("packets", "--packet", "\(id)", "--since", "2099").status == 0)
     }
 }
