@@ -21,7 +21,7 @@ struct LastValues: Projection {
         }
     }
 
-    let name = "last"
+    var name = "last"
     var version: UInt32 = 1
     let policy = ""
     let rowTables = ["last"]

@@ -12,6 +12,11 @@ struct PostingLists {
         return (list.first, list.bytes)
     }
 
+    @Test func `a key's row is its last eight bytes, or all of a shorter one`() {
+        #expect(TextIndex.row(of: ([0x81, 2, 3, 4] as [UInt8]).rawSpan) == 0x8102_0304)
+        #expect(TextIndex.row(of: ([9, 0x81, 2, 3, 4, 5, 6, 7, 8] as [UInt8]).rawSpan) == 0x8102_0304_0506_0708)
+    }
+
     @Test(arguments: UInt64(1)...40)
     func `a changed list is that of the changed postings, and what is only added can be taken alone`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -19,6 +19,19 @@ struct BackgroundQueueTests {
         #expect(niceness.withLock { $0 } > Self.ownNiceness)
     }
 
+    @Test func `a thread for jobs steps back by ten, and not as far as it could`() async {
+        await #expect(processExitsWith: .success) {
+            let which = __priority_which_t(PRIO_PROCESS.rawValue)
+            // Tests that step back themselves show nothing, unless they may undo it.
+            let own = setpriority(which, id_t(getpid()), 0) == 0 ? 0 : getpriority(which, id_t(getpid()))
+            let queue = BackgroundQueue(name: "test")
+            let found = Mutex<Int32>(0)
+            queue.async { found.withLock { $0 = getpriority(which, 0) } }
+            queue.waitForJobs()
+            #expect(found.withLock { $0 } == min(own + 10, 19))
+        }
+    }
+
     @Test func `threads of a log have names by which people know them`() async throws {
         let folder = try TemporaryFolder()
         var options = EventLogOptions()

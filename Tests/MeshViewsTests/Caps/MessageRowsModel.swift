@@ -87,6 +87,7 @@ struct MessageRowsModel {
                 row.text = "message \(sequence)"
                 try pending.insert(row, in: store)
                 model.insert(row)
+                #expect(pending.pendingBytes > row.text.utf8.count, "what waits is committed where it takes too much memory")
             }
         }
         try commit(&pending, store)
@@ -102,5 +103,6 @@ struct MessageRowsModel {
         try pending.write(to: &transaction, store: store)
         try transaction.commit()
         pending.committed()
+        #expect(pending.pendingBytes == 0)
     }
 }

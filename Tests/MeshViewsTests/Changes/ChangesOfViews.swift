@@ -130,6 +130,43 @@ import Testing
         try await ledger.close()
     }
 
+    @Test func `what a commit leaves as it was is no change, in any view`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        var id: UInt32 = 0
+        func events(_ nodes: ClosedRange<UInt32>) -> [NewEvent] {
+            let contents = [
+                (Port.nodeInfo, MeshPacketBuilder.user("a node", hardware: 43)), (Port.text, Array("good morning".utf8)),
+                (Port.position, MeshPacketBuilder.position(5, 7)),
+            ]
+            return nodes.flatMap { node in
+                contents.map { port, payload in
+                    id += 1
+                    return MeshPacketBuilder(from: node, id: id, rxTime: 1_780_000_000 + id, port: port, payload: payload)
+                        .event(source)
+                }
+            }
+        }
+        _ = try await ledger.log.append(events(5_001...5_040))
+        try await ledger.catchUp()
+        // What was committed before must not be written with what comes now.
+        for nodes in [5_041...5_041, 5_042...5_042] as [ClosedRange<UInt32>] {
+            let before = try Dictionary(uniqueKeysWithValues: Self.views.map { ($0, try rows(ledger, $0)) })
+            let places = try Dictionary(uniqueKeysWithValues: Self.views.map { ($0, try ledger.changePosition(of: $0)) })
+            _ = try await ledger.log.append(events(nodes))
+            try await ledger.catchUp()
+            for view in Self.views {
+                let changes = try ledger.changes(of: view, since: try #require(places[view]), limit: 10_000).changes
+                for change in changes {
+                    let known = before[view]?[Array(change.table.utf8) + change.key]
+                    #expect(known != change.value, "\(view), \(change.table), \(change.key)")
+                }
+            }
+            #expect(try !ledger.changes(of: "nodehistory", since: try #require(places["nodehistory"])).changes.isEmpty)
+        }
+        try await ledger.close()
+    }
+
     @Test func `changes that are no longer kept, and those of a view before an erasure, are reported as lost`() async throws {
         var options = LedgerOptions()
         options.changesKept = 200

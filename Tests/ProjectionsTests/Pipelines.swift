@@ -1,0 +1,62 @@
+import EventLog
+import LMDB
+import Projections
+import TestKit
+import Testing
+
+/// How the batches of one fold come to the projectors, and when these commit them.
+struct Pipelines {
+    /// A log in which each event has a key of its own.
+    private struct Numbers: FoldStage {
+        func decode(_ events: ClosedRange<EventSequence>) -> LastValues.Batch {
+            let numbers = events.lowerBound.rawValue...events.upperBound.rawValue
+            return LastValues.Batch(first: numbers.lowerBound, numbers.map { (UInt32($0), $0) })
+        }
+
+        func initialState() {}
+        func resolve(_ batch: inout LastValues.Batch, state: inout Void) {}
+        func restore(_ stageState: StageState, into state: inout Void) {}
+    }
+
+    private func pipeline(_ projectors: [Projector<LastValues>]) async throws -> FoldPipeline<Numbers> {
+        try await FoldPipeline(stage: Numbers(), folders: projectors, batchSize: 4)
+    }
+
+    @Test func `the last batch of a long fold is committed as its rows want it, the ones before with it`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(urgency: .immediate), store: store, clock: VirtualClock())
+        let pipeline = try await pipeline([projector])
+        try await pipeline.fold(through: 10)
+        #expect(try LastValues.rows(store).count == 10)
+        #expect(await projector.statistics().commits == [.immediate: 1])
+        await pipeline.stop()
+    }
+
+    @Test func `a fold with a commit at its end has no other one`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let projector = try Projector(LastValues(urgency: .immediate), store: store, clock: VirtualClock())
+        let pipeline = try await pipeline([projector])
+        try await pipeline.fold(through: 10, committing: .request)
+        #expect(try LastValues.rows(store).count == 10)
+        #expect(await projector.statistics().commits == [.request: 1])
+        await pipeline.stop()
+    }
+
+    @Test func `M8: what one of several views cannot commit is thrown, and the others have committed`() async throws {
+        let folder = try TemporaryFolder()
+        let (small, large) = (try openStore(folder.path + "/small", sizeLimit: 300_000), try openStore(folder.path + "/large"))
+        func projector(_ name: String, _ store: ViewStore) throws -> Projector<LastValues> {
+            var values = LastValues()
+            values.name = name
+            return try Projector(values, store: store, clock: VirtualClock())
+        }
+        let pipeline = try await pipeline([projector("small", small), projector("large", large)])
+        try await pipeline.fold(through: 20_000)
+        await #expect(throws: StorageError.self) { try await pipeline.flush(.request) }
+        #expect(try LastValues.rows(small).isEmpty)
+        #expect(try LastValues.rows(large).count == 20_000)
+        await pipeline.stop()
+    }
+}
