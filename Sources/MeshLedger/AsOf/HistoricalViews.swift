@@ -95,13 +95,14 @@ struct TemporaryStores {
     private let lock: Int32
 
     init() throws {
-        TemporaryFolders.removeAbandoned()
-        path = TemporaryFolders.newPath()
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        lock = try OwnedFile.open(path + "/LOCK", O_RDWR | O_CREAT | O_EXCL)
-        flock(lock, LOCK_EX | LOCK_NB)
-        try OwnedFile.write(lock, Array("\(getpid())\n".utf8), path + "/LOCK")
+        (path, lock) = try TemporaryFolders.make { path in
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            let lock = try OwnedFile.open(path + "/LOCK", O_RDWR | O_CREAT | O_EXCL)
+            flock(lock, LOCK_EX | LOCK_NB)
+            try OwnedFile.write(lock, Array("\(getpid())\n".utf8), path + "/LOCK")
+            return lock
+        }
     }
 
     func remove() {

@@ -176,17 +176,15 @@ public final class Ledger: Sendable {
     /// A ledger in memory (`/dev/shm`), removed when it is closed. Remains of killed processes are removed when the next one is created.
     /// - Throws: `.cannotCreate`, `.full`, and `.schema` if a custom view is not valid.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
-        TemporaryFolders.removeAbandoned()
-        let path = TemporaryFolders.newPath()
-        try check(options, path)
+        try check(options, TemporaryFolders.folder)
         do {
-            let log = try EventLog.create(at: path, options: try logOptions(options, of: path))
+            let (path, log) = try TemporaryFolders.make { try EventLog.create(at: $0, options: try logOptions(options, of: $0)) }
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
             try await ledger.startNew()
             return ledger
         } catch {
-            throw LedgerError(error, path: path)
+            throw LedgerError(error, path: TemporaryFolders.folder)
         }
     }
 

@@ -15,9 +15,25 @@ enum TemporaryFolders {
     private static let leastAgeUnlocked = 86_400
 
     /// The temporary folder, if memory is not available.
-    private static var folder: String { unsafe access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory() }
+    static var folder: String { unsafe access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory() }
 
-    static func newPath() -> String { "\(folder)/\(prefix)\(UUID().uuidString)" }
+    private static let mostAttempts = 3
+
+    /// Makes a folder at a new path. One whose process stands still for seconds before it has locked it looks abandoned to others, which remove it: then
+    /// another one is made.
+    static func make<Made>(_ body: (String) throws -> Made) throws -> (path: String, made: Made) {
+        removeAbandoned()
+        var attempts = 1
+        while true {
+            let path = "\(folder)/\(prefix)\(UUID().uuidString)"
+            do {
+                return (path, try body(path))
+            } catch {
+                guard attempts < mostAttempts, unsafe access(path, F_OK) != 0, errno == ENOENT else { throw error }
+                attempts += 1
+            }
+        }
+    }
 
     /// Removes the folders that no process has open, as far as possible.
     /// - Parameter waits: whether to wait until those that a killed process has just left are old enough, since nothing of what they hold may stay.

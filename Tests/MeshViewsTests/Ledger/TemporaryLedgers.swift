@@ -1,8 +1,9 @@
 import Foundation
-import MeshLedger
 import TestKit
 import Testing
 import ViewQuery
+
+@testable import MeshLedger
 
 struct TemporaryLedgers {
     private let files = FileManager.default
@@ -31,6 +32,41 @@ struct TemporaryLedgers {
         try await alive.close()
         try await next.close()
         #expect(!files.fileExists(atPath: alive.path) && !files.fileExists(atPath: next.path))
+    }
+
+    @Test func `a folder that another process removes before it is locked is made again, and other failures are reported`() throws
+    {
+        struct Failure: Error {}
+        var paths: [String] = []
+        let (path, made) = try TemporaryFolders.make { path in
+            paths.append(path)
+            try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+            guard paths.count == 2 else {
+                try files.removeItem(atPath: path)
+                throw Failure()
+            }
+            return paths.count
+        }
+        #expect(made == 2 && Set(paths).count == 2 && path == paths[1])
+        try files.removeItem(atPath: path)
+        var attempts = 0
+        #expect(throws: Failure.self) {
+            _ = try TemporaryFolders.make { path -> Int in
+                attempts += 1
+                throw Failure()
+            }
+        }
+        #expect(attempts == 3)
+        #expect(throws: Failure.self) {
+            _ = try TemporaryFolders.make { path -> Int in
+                attempts += 1
+                try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+                paths.append(path)
+                throw Failure()
+            }
+        }
+        #expect(attempts == 4, "the folder is there")
+        try files.removeItem(atPath: try #require(paths.last))
     }
 
     @Test(arguments: 1...8)
