@@ -137,7 +137,8 @@ extension Environment {
     }
 
     /// LMDB opens its files by their paths, and creates what is missing. For the superuser in another user's ledger, the path leads
-    /// through the opened folder, with that user's rights: a link in a file's place leads to nothing that this user could not open.
+    /// through the opened folder, with that user's rights: a link in a file's place leads to nothing that this user could not open, and files
+    /// that are out of this user's reach are not opened.
     private static func openFiles(
         _ handle: OpaquePointer, _ path: String, _ options: EnvironmentOptions
     ) throws(StorageError) -> Int32 {
@@ -148,7 +149,6 @@ extension Environment {
         guard let owner = try folder.otherOwner(), unsafe access(place + "/.", F_OK) == 0 else {
             return unsafe mdb_env_open(handle, path, flags, fileMode)
         }
-        guard try folder.isUsable(by: owner.user) else { return unsafe mdb_env_open(handle, place, flags, fileMode) }
         // They hold for this thread only.
         let (group, user) = (setfsgid(owner.group), setfsuid(owner.user))
         defer {
@@ -238,18 +238,5 @@ private struct FilesBefore {
         guard data == nil || data == opened, dataNow == nil || dataNow == opened,
             locks == nil || locksNow == nil || locks == locksNow
         else { throw StorageError(.foreign, call: "it was replaced while it was being opened", path: path) }
-    }
-}
-
-extension OpenedFolder {
-    /// Whether a user can open an environment's files in this folder, which is theirs. Those of a ledger that is kept read only may be
-    /// out of reach.
-    fileprivate func isUsable(by user: UInt32) throws(StorageError) -> Bool {
-        guard try ownStatus().st_mode & 0o300 == 0o300 else { return false }
-        for name in ["data.mdb", "lock.mdb"] {
-            guard let file = try status(name) else { continue }
-            guard file.st_uid == user, file.st_mode & 0o600 == 0o600 else { return false }
-        }
-        return true
     }
 }

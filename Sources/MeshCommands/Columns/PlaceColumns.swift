@@ -1,3 +1,4 @@
+import EventLog
 import MeshLedger
 import MeshTables
 
@@ -16,6 +17,28 @@ extension PositionRow: ShownRow {
         guard isWanted("name") else { return [] }
         let names = try NodeNames(ledger)
         return [Column("name", canCut: true) { .optional(names[$0.node]) }]
+    }
+}
+
+extension Ledger {
+    /// In metres.
+    private static let sizeOfPlace = 100.0
+
+    /// Since when a node has been where this position says, by the positions before it: seconds since 1970.
+    func stay(at row: PositionRow) -> UInt32 {
+        var since = row.since == 0 ? row.time : row.since
+        guard row.timeSource != .import else { return since }
+        var query = RowQuery(until: Timestamp(seconds: Int64(row.time) + 1), limit: 16)
+        while true {
+            let page = (try? positions(of: row.node, query)) ?? []  // then its own time is what is known
+            for earlier in page {
+                guard earlier.timeSource != .import, earlier.distance(to: row) <= Self.sizeOfPlace else { return since }
+                since = min(since, earlier.since == 0 ? earlier.time : earlier.since)
+            }
+            guard page.count == query.limit else { return since }
+            query.offset += query.limit
+            query.limit *= 4
+        }
     }
 }
 

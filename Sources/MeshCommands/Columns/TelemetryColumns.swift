@@ -12,15 +12,17 @@ extension TelemetryRow: ShownRow {
         ]
     }
 
-    /// A column for each metric that is asked for, of any kind.
+    /// A column for each metric that is asked for, of any kind, and the name of the node.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
         let fields = TelemetryKind.allCases.flatMap { MetricField.all(for: $0) }
-        return fields.map(\.name).withoutRepeats.filter(isWanted).map { name in
-            let units = Set(fields.filter { $0.name == name }.map(\.unit))
-            return Column<TelemetryRow>(name, unit: units.count == 1 ? units.first ?? nil : nil, isDetail: true) { row in
-                row.values.first { $0.field.name == name }?.value.cell ?? .null
+        let name: [Column<TelemetryRow>] = isWanted("name") ? [.nodeName("name", in: ledger, \.node)] : []
+        return name
+            + fields.map(\.name).withoutRepeats.filter(isWanted).map { name in
+                let units = Set(fields.filter { $0.name == name }.map(\.unit))
+                return Column<TelemetryRow>(name, unit: units.count == 1 ? units.first ?? nil : nil, isDetail: true) { row in
+                    row.values.first { $0.field.name == name }?.value.cell ?? .null
+                }
             }
-        }
     }
 }
 

@@ -53,6 +53,12 @@ extension LinkRow: ShownRow {
             .heard("first_time", heading: "first heard") { $0.isTimeOfImport }, "direct", "reported", "traced",
         ]
     }
+
+    /// The names of both nodes.
+    static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) -> [Column<LinkRow>] {
+        [.nodeName("hearer_name", in: ledger, \.hearer), .nodeName("heard_name", in: ledger, \.heard)]
+            .filter { isWanted($0.name) }
+    }
 }
 
 extension GatewayRow: ShownRow {

@@ -34,10 +34,11 @@ extension PacketRow {
     /// Whether nothing tells when it was heard.
     var isTimeOfImport: Bool { firstHeard?.heardSource == .imported }
 
-    /// How it was received where its signal was best, and what it contains.
+    /// How it was received where its signal was best, its sender's name, and what it contains.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PacketRow>] {
         let content = isWanted("content") ? [try LivePacket.storedContentColumn(ledger).of { LivePacket(packet: $0) }] : []
-        return signalColumns.filter { isWanted($0.name) } + content
+        let name = Column<PacketRow>.nodeName("from_name", in: ledger, \.from)
+        return (signalColumns + [name]).filter { isWanted($0.name) } + content
     }
 
     fileprivate var bestReception: PacketReception? {

@@ -36,13 +36,16 @@ extension ExportCommand {
     /// A file for each subject, and for each kind of metrics.
     func exportAll(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
         guard let folder = to else { return }
-        try OutputFiles.refuseLedgers(folder + "/file")
         try makeParent(of: folder + "/file")
         var count = 0
         func write(_ subject: ExportSubject, _ kind: TelemetryKind? = nil) throws {
+            let file = "\(folder)/\(subject.rawValue)\(kind.map { "_\($0)" } ?? "").\(format.rawValue)"
+            // The user has named the folder, not what links in it lead to.
+            guard OutputFiles.canReplace(file) else {
+                throw CommandError(.cannotCreate, "\(file) is no plain file: move it away, or choose another folder")
+            }
             var one = self
-            one.kind = kind
-            one.to = "\(folder)/\(subject.rawValue)\(kind.map { "_\($0)" } ?? "").\(format.rawValue)"
+            (one.kind, one.to) = (kind, file)
             try one.export(subject, ledger, node, query)
             count += 1
         }

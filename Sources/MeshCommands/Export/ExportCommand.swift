@@ -221,8 +221,7 @@ struct ExportCommand: AsyncParsableCommand {
         let isOfTexts = tableFormat == nil || !conditions.isEmpty || hasTimes
         let columns = isOfTexts ? try texts() ?? ledger.columns(ledger.shown(Row.self), table) : []
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
-        let others = others + (try GenericCell.furtherColumns(Row.self, in: ledger, named: named))
-        let asked = columns + others
+        let asked = try GenericCell.columns(columns + others, and: named, of: Row.self, in: ledger)
         if let tableFormat {
             return try writeTable(tableFormat, table(try TableContext(ledger)), rows(asked, ledger, total: total), body)
         }
@@ -284,7 +283,14 @@ struct ExportCommand: AsyncParsableCommand {
     ) throws -> ExportedRows<Row> {
         try ExportedRows(
             conditions, columns, of: type, in: ledger, hasTimes: hasTimes, page: page, isPaged: isPagedByQuery,
-            title: "exporting \(subject.name)", total: total)
+            title: "exporting \(subject.name)", total: total
+        ) { try unknown(in: ledger) }
+    }
+
+    /// What was asked about and never heard.
+    private func unknown(in ledger: Ledger) throws -> CommandError? {
+        let nodes = try [node, packets.gateway].compactMap(\.self).map { try $0.number(in: ledger) }
+        return try CommandError.unheard(nodes, packets.packet, in: ledger)
     }
 
     func write<Row: ShownRow & QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
@@ -310,10 +316,12 @@ struct ExportCommand: AsyncParsableCommand {
             try ledger.forEachPosition(of: node, query) { row in body(precision.map { row.reduced(to: $0) } ?? row) }
         }
         let columns = try ledger.columns(PositionRow.self)
+        let asked = try GenericCell.columns(columns, and: conditions.map(\.column), of: PositionRow.self, in: ledger)
+        // Refused before anything is written.
+        let chosen = format.isOfRows ? nil : try rows(asked, ledger)
         func each(_ write: (PositionRow) -> Void) throws {
-            let rows = try rows(columns, ledger)
-            try forEach { if rows.takes($0) { write($0) } }
-            try rows.end()
+            try forEach { if chosen?.takes($0) ?? true { write($0) } }
+            try chosen?.end()
         }
         switch format {
         case .geojson:
@@ -337,7 +345,9 @@ struct ExportCommand: AsyncParsableCommand {
     private func map<Row>(
         _ rows: [Row], _ columns: [Column<Row>], _ ledger: Ledger, _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void
     ) throws {
-        let tests = try RowTests(conditions, columns, in: ledger)
+        let asked = try GenericCell.columns(columns, and: conditions.map(\.column), of: Row.self, in: ledger)
+        let tests = try RowTests(conditions, asked, in: ledger)
+        if rows.isEmpty, let unknown = try unknown(in: ledger) { throw unknown }
         let writer = GeoJSONWriter(try output(), page: page.range)
         let isOfImport = hasTimes ? columns.time()?.isOfImport : nil
         for row in rows where tests.hold(row) && !writer.isFull && !(isOfImport?(row) ?? false) { write(writer, row, columns) }

@@ -9,6 +9,7 @@ final class ExportedRows<Row> {
     private let bar: ProgressBar
     private let total: UInt64?
     private var seen: UInt64 = 0
+    private let unknown: () throws -> CommandError?
 
     /// - Parameters:
     ///   - columns: may be empty where there are no conditions and times.
@@ -16,10 +17,12 @@ final class ExportedRows<Row> {
     ///   - hasTimes: whether only rows of some times are wanted.
     ///   - isPaged: whether the rows that come are those of the page.
     ///   - total: how many rows come, where that is known.
+    ///   - unknown: what was asked about and never heard.
     init(
         _ conditions: [RowCondition], _ columns: [Column<Row>], of type: Any.Type, in ledger: Ledger, hasTimes: Bool,
-        page: PageOptions, isPaged: Bool, title: String, total: UInt64? = nil
+        page: PageOptions, isPaged: Bool, title: String, total: UInt64? = nil, unknown: @escaping () throws -> CommandError?
     ) throws {
+        self.unknown = unknown
         isOfImport = hasTimes ? columns.time()?.isOfImport : nil
         tests = try RowTests(conditions, columns, of: type, in: ledger)
         self.page = RowPage(isPaged ? nil : page, limit: page.limit, countsMore: false)
@@ -45,10 +48,12 @@ final class ExportedRows<Row> {
     /// Whether further rows may be written.
     var goesOn: Bool { tests.fault == nil && page.left > 0 }
 
-    /// - Throws: where a condition cannot be compared with its column.
+    /// - Throws: where a condition cannot be compared with its column, or nothing was ever heard of what was asked about.
     func end() throws {
         bar.end()
         try tests.check()
+        if seen == 0, let unknown = try unknown() { throw unknown }
+        if page.seen == 0, let unknown = try tests.unknown { throw unknown }
         if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: page.seen == 0) {
             LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell()
         }

@@ -72,6 +72,7 @@ struct LakeWriteCommand: AsyncParsableCommand {
     }
 
     private func update() async throws {
+        try OutputFiles.refuseLedgers(folder + "/_delta_log")
         try await ledger.reading(saying: "writing the lake") { ledger in
             var options = Lake.Options()
             options.precision = precision?.precision

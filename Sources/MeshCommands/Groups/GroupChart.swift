@@ -85,12 +85,21 @@ struct GroupChart {
         let texts = zip(numbers, shares).map { Self.right($0, in: most) + $1 }
         let names = min(40, series.map { DisplayWidth.of($0.name) }.max() ?? 0)
         let digits = texts.map(\.count).max() ?? 0
-        let longest = max(values.max() ?? 0, .leastNonzeroMagnitude)
+        let scale = Self.scaleOfBars(values)
         let lines = series.indices.map { place in
-            let bar = Sparkline.bar(values[place] / longest, width: max(10, width - names - digits - 4))
+            let bar = Sparkline.bar(scale.share(of: values[place]), width: max(10, width - names - digits - 4))
             return Self.left(series[place].name, in: names) + "  " + texts[place] + "  " + bar
         }
-        return [data.title] + lines
+        return [data.title + (scale.lowerBound < 0 ? ", bars from \(Self.number(scale.lowerBound))" : "")] + lines
+    }
+
+    /// Bars begin at 0, or a tenth below the least of negative values, so that it has one as well.
+    private static func scaleOfBars(_ values: [Double]) -> ClosedRange<Double> {
+        let (least, greatest) = (values.min() ?? 0, values.max() ?? 0)
+        guard least < 0 else { return 0...max(greatest, .leastNonzeroMagnitude) }
+        let room = max((greatest - least) / 10, abs(least) / 1_000)
+        let start = (least - room).rounded(.down)
+        return start...max(greatest, start.nextUp)
     }
 
     /// Of all that is counted, in whole percents.

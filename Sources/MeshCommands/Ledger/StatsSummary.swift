@@ -57,7 +57,8 @@ struct StatsSummary {
         add("views", state(of: views))
         let quarantined = views.reduce(0) { $0 + $1.quarantined }
         if quarantined > 0 {
-            add("quarantine", "\(quarantined.counted("event")) that cannot be decoded: `meshledger view quarantine`")
+            let events = quarantined.counted("event")
+            add("quarantine", "\(events) that cannot be decoded, or hold what cannot be: `meshledger view quarantine`")
         }
         let lags = all("_lag").map { "\($0.name.dropFirst("consumer_".count)) lacks \($0.number.grouped)" }
         add("consumers", lags.joined(separator: ", "))

@@ -38,7 +38,8 @@ struct EventList: LiveList {
     @Flag(help: "Only events that could not be decoded.") var failed = false
 
     func columns(_ request: ListRequest) throws -> [Column<EventRow>] {
-        try EventRow.columns(by: by, in: request.ledger) + EventRow.signalColumns + [EventRow.contentColumn.onRequest]
+        try EventRow.columns(by: by, in: request.ledger) + EventRow.signalColumns
+            + [.nodeName("from_name", in: request.ledger) { $0.packet?.from ?? 0 }, EventRow.contentColumn.onRequest]
     }
 
     func liveColumns() -> [Column<EventRow>] { EventRow.liveColumns(by: by) + EventRow.signalColumns }

@@ -231,7 +231,7 @@ struct ListRequest {
                 more = RowPage.note(writer.count, of: known, atLeast: page.seen)
             }
         }
-        if page.seen == 0, let unknown = try unknown { throw unknown }
+        if page.seen == 0, let unknown = try unknown ?? tests.unknown { throw unknown }
         var note = emptyNote
         if writer.count == 0, options.page.offset > 0 {
             let known = options.choosesRows || options.groups.isGiven ? page.seen : try total() ?? 0
@@ -243,8 +243,7 @@ struct ListRequest {
 
     private var unknown: CommandError? {
         get throws {
-            if let node = try nodes.lazy.compactMap({ try $0.unknown(in: ledger) }).first { return node }
-            return try packet.flatMap { try ledger.packets(withID: $0).isEmpty ? .noPacket($0) : nil }
+            try CommandError.unheard(nodes.map { try $0.number(in: ledger) }, packet, in: ledger)
         }
     }
 

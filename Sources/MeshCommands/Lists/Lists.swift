@@ -18,6 +18,8 @@ struct PositionList: RowList {
     static let about = ListDescription(
         name: "positions", abstract: "Where nodes were, the newest positions first.",
         discussion: """
+            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard. With --latest, since tells when the node came there: all its positions from then on are within 100 m of the newest.
+
               meshledger positions --latest
               meshledger positions --node '!19025c00'
               meshledger positions track --node '!19025c00' --since yesterday
@@ -37,7 +39,8 @@ struct PositionList: RowList {
         columns.insert(contentsOf: try PositionRow.further(in: request.ledger) { $0 == "name" }, at: 1)
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
-        let since = { (row: PositionRow) in row.since == 0 ? row.time : row.since }
+        let ledger = request.ledger
+        let since = { (row: PositionRow) in ledger.stay(at: row) }
         let shown = { (row: PositionRow) in row.timeSource == .import ? TimeText.imported(Int64(since(row))) : nil }
         columns.insert(Column("since", isMinor: true, shown: shown) { .time(since($0)) }, at: 3)
         for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
@@ -105,7 +108,8 @@ struct LinkList: RowList {
     var askedNodes: [NodeArgument?] { [node, hearer, heard] }
 
     func columns(_ request: ListRequest) throws -> [Column<LinkRow>] {
-        request.marking(["direct", "reported", "traced"], in: try request.ledger.columns(LinkRow.self))
+        let columns = try request.ledger.columns(LinkRow.self) + LinkRow.further(in: request.ledger) { _ in true }
+        return request.marking(["direct", "reported", "traced"], in: columns)
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LinkRow) -> Void) throws {

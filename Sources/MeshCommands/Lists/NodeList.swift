@@ -57,8 +57,17 @@ struct NodeList: RowList {
     }
 
     func columns(_ request: ListRequest) throws -> [Column<ReportedNode>] {
-        request.marking(["packets", "receptions", "unreadable"], in: try ReportedNode.columns(in: request.ledger))
+        var columns = try ReportedNode.columns(in: request.ledger)
+        let output = request.options.output
+        if output.wide || output.isTableOnTerminal && StandardOutput().columns ?? 0 >= Self.widthWithVoltage {
+            for index in columns.indices where ["voltage", "channel_utilization"].contains(columns[index].name) {
+                columns[index].isDetail = false
+            }
+        }
+        return request.marking(["packets", "receptions", "unreadable"], in: columns)
     }
+
+    private static let widthWithVoltage = 150
 
     func write(_ request: ListRequest) throws {
         // Without such nodes, the reports of the others are not looked up again to count them.

@@ -35,7 +35,8 @@ struct PacketList: LiveList {
     var by = EventOrder.Clock.heard
 
     func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
-        let columns = LivePacket.packetColumns(by: by) + LivePacket.signalColumns
+        let name = Column<LivePacket>.nodeName("from_name", in: request.ledger, \.packet.from)
+        let columns = LivePacket.packetColumns(by: by) + LivePacket.signalColumns + [name]
         guard request.options.mentions("content") else { return columns }
         return columns + [try LivePacket.storedContentColumn(request.ledger)]
     }

@@ -20,6 +20,8 @@ final class RowTests<Row> {
         let pattern: TextPattern?
         /// Of a condition on a time.
         let time: (start: Timestamp, end: Timestamp?)?
+        /// That the rows must have.
+        let node: UInt32?
     }
 
     let columns: [String]
@@ -27,6 +29,7 @@ final class RowTests<Row> {
     private(set) var fault: CommandError?
     /// How many rows were left out since only the time of their import is known.
     private(set) var leftOut: UInt64 = 0
+    private let ledger: Ledger
 
     /// - Parameter type: the rows' own type, where they come as any rows.
     init(_ conditions: [RowCondition], _ columns: [Column<Row>], of type: Any.Type = Row.self, in ledger: Ledger) throws {
@@ -43,13 +46,15 @@ final class RowTests<Row> {
             if condition.comparison != nil, !value.isEmpty { try Self.check(value, condition, column) }
             return Test(
                 column: column, condition: condition, value: value,
-                pattern: condition.comparison == nil ? TextPattern(value) : nil, time: time.map { ($0.time, $0.end) })
+                pattern: condition.comparison == nil ? TextPattern(value) : nil, time: time.map { ($0.time, $0.end) },
+                node: kind == .node && condition.comparison == .equal ? NodeID.parse(value) : nil)
         }
         self.columns = tests.map(\.column.name)
+        self.ledger = ledger
     }
 
-    private init(_ tests: [Test]) {
-        self.tests = tests
+    private init(_ tests: [Test], _ ledger: Ledger) {
+        (self.tests, self.ledger) = (tests, ledger)
         columns = tests.map(\.column.name)
     }
 
@@ -60,8 +65,8 @@ final class RowTests<Row> {
             tests.map { test in
                 Test(
                     column: columns.first { $0.name == test.column.name } ?? test.column, condition: test.condition,
-                    value: test.value, pattern: test.pattern, time: test.time)
-            })
+                    value: test.value, pattern: test.pattern, time: test.time, node: test.node)
+            }, ledger)
     }
 
     /// The value as the column prints it.
@@ -129,6 +134,14 @@ final class RowTests<Row> {
 
     private static func refusal(of value: String, _ column: Column<Row>, _ wanted: String) -> CommandError {
         CommandError(.usage, "'\(value)' cannot be compared with \(column.name): it takes \(wanted)")
+    }
+
+    /// Why no row passes, where a condition names a node of which nothing was ever heard.
+    var unknown: CommandError? {
+        get throws {
+            let nodes = tests.compactMap(\.node).filter { $0 != 0 && $0 != NodeID.broadcast }
+            return try CommandError.unheard(nodes, in: ledger)
+        }
     }
 
     /// - Throws: the fault, if there was one.

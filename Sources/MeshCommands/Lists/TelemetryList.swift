@@ -7,7 +7,7 @@ struct TelemetryList: RowList {
     static let about = ListDescription(
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
-            With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
+            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard. With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
             and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
 
               meshledger telemetry --kind device --latest
@@ -24,7 +24,8 @@ struct TelemetryList: RowList {
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
-    @Flag(help: "Only the newest metrics of each node: of the kind, or of whichever came last.") var latest = false
+    @Flag(help: "Only the newest metrics of each node: of the kind, with those that are asked about, or of whichever came last.")
+    var latest = false
     @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
 
     var askedNodes: [NodeArgument?] { [node] }
@@ -66,10 +67,38 @@ struct TelemetryList: RowList {
         }
     }
 
+    /// The metrics that are asked about.
+    private static func metrics(in options: ListOptions) -> Set<String> {
+        Set(TelemetryKind.allCases.flatMap { MetricField.all(for: $0).map(\.name) }.filter { options.mentions($0) })
+    }
+
+    /// Of each node the newest row that has the metrics, in the query's order.
+    private func visitLatest(
+        _ metrics: Set<String>, _ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void
+    ) throws {
+        let number = try node?.number(in: ledger)
+        var newest: [UInt32: TelemetryRow] = [:]
+        for kind in TelemetryKind.allCases where metrics.isSubset(of: MetricField.all(for: kind).map(\.name)) {
+            for row in try ledger.latestTelemetry(of: number.map { [$0] }, kind: kind, query.unpaged)
+            where metrics.isSubset(of: row.values.map(\.field.name)) {
+                if newest[row.node].map({ $0.time < row.time }) ?? true { newest[row.node] = row }
+            }
+        }
+        let rows = newest.values.sorted { ($0.time, $0.sequence) > ($1.time, $1.sequence) }
+        (query.newestFirst ? rows : rows.reversed()).dropFirst(query.offset).prefix(query.limit).forEach(body)
+    }
+
     func write(_ request: ListRequest) throws {
         let ledger = request.ledger
         guard unknown else {
-            return try request.write(columns(request), emptyNote: emptyNote) { try visit($0, in: ledger, $1) }
+            let metrics = latest && kind == nil ? Self.metrics(in: request.options) : []
+            return try request.write(columns(request), emptyNote: emptyNote) { query, body in
+                if metrics.isEmpty {
+                    try visit(query, in: ledger, body)
+                } else {
+                    try visitLatest(metrics, query, in: ledger, body)
+                }
+            }
         }
         let number = try node?.number(in: ledger)
         let columns = try ledger.columns(UnknownTelemetryRow.self)

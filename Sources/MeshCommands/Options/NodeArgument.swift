@@ -53,9 +53,16 @@ struct NodeArgument: ExpressibleByArgument {
         return try ledger.node(number, includingArchived: true).map(\.number)
     }
 
-    /// Why an answer about the node is empty, where nothing was ever heard of it.
-    func unknown(in ledger: Ledger) throws -> CommandError? {
-        let number = try number(in: ledger)
+}
+
+extension CommandError {
+    /// Why an answer about these is empty, where nothing was ever heard of one of them.
+    static func unheard(_ nodes: [UInt32], _ packet: UInt32? = nil, in ledger: Ledger) throws -> CommandError? {
+        if let node = try nodes.lazy.compactMap({ try unheard($0, in: ledger) }).first { return node }
+        return try packet.flatMap { try ledger.packets(withID: $0).isEmpty ? .noPacket($0) : nil }
+    }
+
+    private static func unheard(_ number: UInt32, in ledger: Ledger) throws -> CommandError? {
         guard try ledger.node(number, includingArchived: true) == nil else { return nil }
         let isMentioned = try? !ledger.events(of: number, limit: 1).isEmpty  // an index that is being built cannot tell
         guard isMentioned == false else { return nil }

@@ -87,7 +87,8 @@ struct Column<Row> {
     var alone: Column {
         guard isSummary else { return self }
         var column = self
-        (column.title, column.heading, column.shown) = (name, name, nil)
+        let title = name.replacing("_", with: " ")
+        (column.title, column.heading, column.shown) = (title, title, nil)
         return column
     }
 

@@ -54,6 +54,20 @@ enum GenericCell {
         return (try (row as? any ShownRow.Type).flatMap { try found($0) } ?? []).map(\.onRequest)
     }
 
+    /// The columns, and those that are named of the others that lists have; if a name is of none, all of them, since the error lists what there is.
+    static func columns<Row>(
+        _ columns: [Column<Row>], and names: [String], of row: Row.Type, in ledger: Ledger
+    ) throws -> [Column<Row>] {
+        let asked = columns + (try furtherColumns(row, in: ledger, named: names))
+        func isKnown(_ name: String) -> Bool { (try? asked.named(name) as Column<Row>) != nil }  // which is not is told later
+        guard !names.allSatisfy(isKnown) else { return asked }
+        func all<Shown: ShownRow>(_ row: Shown.Type) throws -> [Column<Row>]? {
+            try Shown.further(in: ledger) { _ in true } as? [Column<Row>]
+        }
+        let known = Set(asked.map(\.name))
+        return asked + (try (row as? any ShownRow.Type).flatMap { try all($0) } ?? []).filter { !known.contains($0.name) }
+    }
+
     /// Those of lists and exports, then all other properties.
     static func allColumns<Row: QueryRow>(_ row: Row.Type, in ledger: Ledger) throws -> [Column<Row>] {
         let shown = try shownColumns(row, in: ledger) ?? []

@@ -76,8 +76,8 @@ extension ReportedNode {
         let now = (ledger.asOfTime ?? .now).seconds
         return columns + [
             metric("battery_level", heading: "battery"),
-            metric("voltage", isDetail: true),
-            metric("channel_utilization", heading: "util", isDetail: true),
+            metric("voltage", isExtra: true),
+            metric("channel_utilization", heading: "util", isExtra: true),
             Column("telemetry_time", isDetail: true, isOfImport: { $0.device?.timeSource == .import }) {
                 $0.device.map { .time($0.time) } ?? .null
             },
@@ -108,9 +108,12 @@ extension ReportedNode {
         return column
     }
 
-    private static func metric(_ name: String, heading: String? = nil, isDetail: Bool = false) -> Column<ReportedNode> {
+    /// - Parameter isExtra: only for tables that have room.
+    private static func metric(_ name: String, heading: String? = nil, isExtra: Bool = false) -> Column<ReportedNode> {
         let unit = MetricField.all(for: .device).first { $0.name == name }?.unit
-        return Column(name, heading: heading, unit: unit, isDetail: isDetail, shown: { $0.metric(name).rounded(2) }) {
+        return Column(
+            name, heading: heading, unit: unit, isDetail: isExtra, isMinor: isExtra, shown: { $0.metric(name).rounded(2) }
+        ) {
             $0.metric(name)
         }
     }
@@ -129,7 +132,7 @@ extension NodeRow {
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<NodeRow>] {
         let own = Set(try ledger.columns(NodeRow.self).map(\.name))
         let last = LastReport(ledger)
-        return try ReportedNode.columns(in: ledger).filter { !own.contains($0.name) && isWanted($0.name) }
+        return try ReportedNode.columns(in: ledger).filter { !own.contains($0.name) && (isWanted($0.name) || isWanted($0.title)) }
             .map { column in column.of { last.report(of: $0) } }
     }
 }

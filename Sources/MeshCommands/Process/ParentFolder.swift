@@ -3,6 +3,7 @@ import MeshLedger
 
 /// Creates the parent folder of a new ledger, if it is missing.
 func makeParent(of path: String) throws {
+    try OutputFiles.refuseLedgers(path)
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
     do {
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)

@@ -7,6 +7,12 @@ extension ViewEngine {
     /// Views of which copies are kept while they are folded: small ones whose earlier states are queried as a whole.
     private static let keptOnTheWay: Set<String> = ["nodes"]
 
+    /// Copies for questions about the past that a reader made of what an erasure removed meanwhile, and was killed before it removed them itself.
+    func removeErasedCopies(_ definitions: [ViewDefinition]) throws {
+        guard try log.lastErasure() != nil else { return }
+        for definition in definitions { try HistoricalSnapshots(definition, served, log, past).prune() }
+    }
+
     /// Folds up to an event, and keeps copies of earlier states.
     func fold(
         _ pipeline: FoldPipeline<MeshStage>, _ members: [Member], through target: UInt64, committing reason: FlushReason? = nil,

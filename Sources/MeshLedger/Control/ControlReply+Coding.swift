@@ -37,6 +37,10 @@ extension ControlReply {
         switch field.number {
         case Kind.progress:
             let numbers = try body.controlNumbers(3)
+            // A false writer may say anything; what is shown is computed from it.
+            guard numbers.allSatisfy({ $0 <= UInt64(Int64.max) }), numbers[0] <= min(numbers[1], numbers[2]) else {
+                throw ControlError(.protocolBroken, path: path, "an impossible progress")
+            }
             self = .progress(ControlProgress(start: numbers[0], position: numbers[1], target: numbers[2]))
         case Kind.alive: self = .alive
         case Kind.answer:

@@ -18,6 +18,7 @@ extension ViewEngine {
             // An erasure insists on it.
             logger.warning("what an interrupted cut has left could not be removed: \(LedgerError(error, path: log.path))")
         }
+        try removeErasedCopies(definitions)
         let stage = MeshStage(log: log, keyring: keyring)
         self.stage = stage
         var current: [Member] = []

@@ -209,4 +209,36 @@ struct OutputFileTests {
         }
         kill(running.process.processIdentifier, signal)
     }
+
+    @Test func `everything is not written through a link or into a pipe in the folder`() throws {
+        let victim = tool.folder.file("victim.csv")
+        try Data("precious".utf8).write(to: victim)
+        for make in [
+            { unsafe symlink(victim.path, $0) }, { unsafe symlink(victim.path + ".new", $0) }, { unsafe mkfifo($0, 0o600) },
+        ] as [(String) -> Int32] {
+            let all = tool.folder.file("all-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: all, withIntermediateDirectories: false)
+            #expect(make(all + "/positions.csv") == 0)
+            let refused = try tool.run("export", "all", "--format", "csv", "-o", all)
+            #expect(refused.status == 73 && refused.errors.contains("positions.csv is no plain file"), "\(refused)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: all) == ["positions.csv"])
+        }
+        #expect(try String(contentsOf: victim, encoding: .utf8) == "precious")
+        #expect(!FileManager.default.fileExists(atPath: victim.path + ".new"))
+    }
+
+    @Test func `no ledger, lake or backup is made inside a ledger`() throws {
+        let backup = tool.folder.file("backup").path
+        #expect(try tool.run("backup", backup).status == 0)
+        for (command, place) in [
+            (["init"], "views/x"), (["restore", backup], "views/x"), (["lake", "write"], "views/x"), (["lake", "write"], ""),
+            (["merge", tool.ledger, "--into"], "x"), (["salvage", tool.ledger], "log/x"), (["backup"], "views/x"),
+        ] {
+            let made = tool.ledger + "/" + place
+            let refused = try tool.start(command + [made]).wait()
+            #expect(refused.status == 64 && refused.errors.contains("ledger"), "\(command): \(refused)")
+            #expect(place.isEmpty || !FileManager.default.fileExists(atPath: made), "\(command)")
+        }
+        #expect(try tool.run("verify").status == 0)
+    }
 }

@@ -47,7 +47,13 @@ struct HistoricalQuestions {
             #expect(try past.positions(of: 1_002).count == 200)
             try await past.close()
         }
+        // As a reader leaves it that is killed just after it has made a copy of a state before the erasure.
+        let left = kept + "/v7-1-0-500"
+        try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: true)
+        try Data("erased".utf8).write(to: URL(fileURLWithPath: left))
         try await ledger.close()
+        try await Ledger.open(at: folder.path + "/mesh.ledger", options: options(100)).close()
+        #expect(!FileManager.default.fileExists(atPath: left))
     }
 
     @Test func `D22: earlier states that are kept give the same answers, and go with the recipe`() async throws {

@@ -292,6 +292,25 @@ struct ControlClients {
         #expect(error.code == .outcomeUnknown && error.token == token && error.holder == 4 && error.detail == "d")
     }
 
+    @Test func `progress that cannot be is refused: no one computes with it`() throws {
+        func read(_ start: UInt64, _ position: UInt64, _ target: UInt64) throws -> ControlReply {
+            try ControlReply(
+                ControlReply.progress(ControlProgress(start: start, position: position, target: target)).bytes.rawSpan, path: "")
+        }
+        for (start, position, target) in [
+            (0, 0, 0), (0, 7, 0), (3, 3, 3), (3, 9, 7), (0, UInt64(Int64.max), UInt64(Int64.max)),
+        ] as [(UInt64, UInt64, UInt64)] {
+            guard case .progress(let state) = try read(start, position, target) else { throw CocoaError(.fileReadUnknown) }
+            #expect(state == ControlProgress(start: start, position: position, target: target))
+        }
+        for (start, position, target) in [
+            (.max, .max, .max), (4, 3, 9), (4, 9, 3), (0, .max, 5), (0, 5, UInt64(Int64.max) + 1),
+        ] as [(UInt64, UInt64, UInt64)] {
+            let refused = #expect(throws: ControlError.self) { _ = try read(start, position, target) }
+            #expect(refused?.code == .protocolBroken, "\(start) \(position) \(target)")
+        }
+    }
+
     private static func threads() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }

@@ -1,0 +1,138 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Answers about what rows do not have themselves: since when a node is somewhere, its newest value of a metric, names, and what was never heard.
+@Suite(.enabled(if: Tool.isBuilt, "needs the built command"))
+struct AskedRows {
+    private let start = 1_760_000_000
+
+    private func telemetry(_ number: UInt32, _ minute: Int, _ payload: String) -> String {
+        #"{"from":\#(number),"to":4294967295,"id":\#(Int(number) * 100 + minute),"channel":0,"type":"telemetry","sender":"!0000abcd","#
+            + #""timestamp":\#(start + minute * 60),"payload":{\#(payload)}}"#
+    }
+
+    private func rows(_ tool: Tool, _ arguments: [String]) throws -> [[String: Any]] {
+        let outcome = try tool.start(arguments + ["--format", "jsonl"]).wait()
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+        return outcome.objects
+    }
+
+    @Test func `the newest positions say since when a node is within 100 m of there`() throws {
+        /// A node that stays, with jitter; one that has just moved; one that came back.
+        let degrees = [0x11: [0, 300, -300, 0, 200], 0x12: [0, 0, 0, 0, 90_000], 0x13: [0, 90_000, 0, 0, 0]]
+        let tool = try Tool(
+            holding: degrees.sorted { $0.key < $1.key }.flatMap { number, places in
+                places.enumerated().map { hour, place in
+                    Line.position(
+                        UInt32(number), latitudeE7: 470_000_000 + place, longitudeE7: 80_000_000, time: start + hour * 3_600)
+                }
+            })
+        let newest = try rows(tool, ["positions", "--latest"])
+        let hours = try Dictionary(
+            uniqueKeysWithValues: newest.map { row in
+                let since = try #require(try (row["since"] as? String).map { try Date($0, strategy: .iso8601) })
+                return (row["node"] as? String ?? "", (Int(since.timeIntervalSince1970) - start) / 3_600)
+            })
+        #expect(hours == ["!00000011": 0, "!00000012": 4, "!00000013": 2])
+        let many = try Tool(
+            holding: (0..<100).map {
+                Line.position(0x11, latitudeE7: 470_000_000, longitudeE7: 80_000_000, time: start + $0 * 600)
+            })
+        #expect(try rows(many, ["positions", "--latest"]).first?["since"] as? String == "2025-10-09T08:53:20Z")
+    }
+
+    @Test func `the newest telemetry with a condition on a metric is the newest that has it`() throws {
+        let tool = try Tool(holding: [
+            telemetry(0x11, 0, #""battery_level":10,"voltage":3.5"#), telemetry(0x11, 1, #""temperature":21.5"#),
+            telemetry(0x12, 0, #""battery_level":12,"voltage":3.6"#), telemetry(0x13, 0, #""battery_level":90,"voltage":4.1"#),
+        ])
+        let low = try rows(tool, ["telemetry", "--latest", "--where", "battery_level<20"])
+        #expect(low.compactMap { $0["node"] as? String }.sorted() == ["!00000011", "!00000012"])
+        #expect(
+            try rows(tool, ["telemetry", "--latest"]).first { $0["node"] as? String == "!00000011" }?["kind"] as? String
+                == "environment")
+        let sorted = try rows(tool, ["telemetry", "--latest", "--sort", "voltage", "--limit", "2"])
+        #expect(sorted.compactMap { $0["node"] as? String } == ["!00000011", "!00000012"])
+    }
+
+    @Test func `a node or packet that was never heard is an error of exports and conditions, too`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "R1"), Line.text("hi", from: 0x11),
+            Line.position(0x11, latitudeE7: 470_000_000, longitudeE7: 80_000_000),
+        ])
+        for export in [
+            ["positions"], ["nodes"], ["messages"], ["telemetry"], ["packets"], ["receptions"], ["gateways"],
+            ["positions", "--format", "gpx"], ["waypoints", "--format", "geojson"], ["packets", "--format", "csv"],
+        ] {
+            let refused = try tool.start(["export"] + export + ["--node", "!deadbeef"]).wait()
+            #expect(refused.status == 66 && refused.errors.contains("!deadbeef was never heard"), "\(export): \(refused)")
+            #expect(refused.output.isEmpty || export.contains("gpx") || export.contains("geojson"), "\(export): \(refused)")
+            #expect(try tool.start(["export"] + export + ["--node", "Rover", "--since", "2099"]).wait().status == 0, "\(export)")
+        }
+        let file = tool.folder.file("track.gpx")
+        #expect(try tool.run("export", "positions", "--node", "!deadbeef", "--format", "gpx", "-o", file.path).status == 66)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect(try tool.run("export", "packets", "--packet", "77").status == 66)
+        #expect(try tool.run("export", "packets", "--gateway", "!deadbeef").status == 66)
+        for (list, condition) in [
+            ("packets", "from=!deadbeef"), ("nodes", "node=!deadbeef"), ("events", "gateway=!deadbeef"),
+            ("positions", "node=!deadbeef"),
+        ] {
+            for command in [[list], ["export", list]] {
+                let refused = try tool.start(command + ["--where", condition]).wait()
+                #expect(refused.status == 66 && refused.errors.contains("never heard"), "\(command) \(condition): \(refused)")
+            }
+            #expect(try tool.run(list, "--where", condition.replacing("deadbeef", with: "00000011")).status == 0)
+        }
+        #expect(try tool.run("packets", "--where", "from!=!deadbeef").status == 0)
+    }
+
+    @Test func `names of nodes are columns on request, and headings of lists are names in exports and views`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "R1"), telemetry(0x11, 0, #""battery_level":10,"voltage":3.5"#),
+            Line.position(0x11, latitudeE7: 470_000_000, longitudeE7: 80_000_000),
+        ])
+        for (list, column) in [("telemetry", "name"), ("packets", "from_name"), ("events", "from_name"), ("positions", "name")] {
+            let found = try rows(tool, [list, "--where", "\(column)=Rover", "--columns", column])
+            #expect(!found.isEmpty && found.allSatisfy { $0[column] as? String == "Rover" }, "\(list): \(found)")
+        }
+        for list in [["nodes"], ["export", "nodes"], ["view", "nodes"]] {
+            let form = list[0] == "export" ? [] : ["--format", "jsonl"]
+            let low = try tool.start(list + ["--where", "battery < 20"] + form).wait()
+            #expect(low.status == 0 && low.objects.count == 1, "\(list): \(low)")
+            #expect(try tool.start(list + ["--where", "battery > 20"] + form).wait().objects.isEmpty, "\(list)")
+        }
+        let wrong = try tool.run("export", "nodes", "--where", "batery<20")
+        #expect(wrong.status == 64 && wrong.errors.contains("did you mean battery?"), "\(wrong)")
+        #expect(wrong.errors.contains("channel_utilization"), "\(wrong)")
+        let file = tool.folder.file("track.gpx")
+        let track = try tool.run("export", "positions", "--where", "name~rov", "--format", "gpx", "-o", file.path)
+        #expect(track.status == 0, "\(track)")
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("</gpx>"))
+        let none = try tool.run("export", "positions", "--where", "nam~rov", "--format", "gpx")
+        #expect(none.status == 64 && none.output.isEmpty, "\(none)")
+    }
+
+    @Test func `wide tables of nodes have voltage and channel utilisation`() throws {
+        let tool = try Tool(holding: [telemetry(0x11, 0, #""battery_level":10,"voltage":3.5,"channel_utilization":7.25"#)])
+        #expect(try tool.run("nodes", "--wide").lines.contains { $0.contains("voltage V") && $0.contains("util %") })
+        #expect(try tool.shown(["nodes"], columns: 200).lines.contains { $0.contains("3.5") && $0.contains("7.25") })
+        #expect(try !tool.run("nodes").output.contains("voltage"))
+    }
+
+    @Test func `bars of negative values begin below the least`() throws {
+        let tool = try Tool(holding: [])
+        try tool.run("simulate", "--seed", "9", "--nodes", "5", "--packets", "300")
+        let means = try tool.run("packets", "--count-by", "port", "--mean", "rssi", "--format", "jsonl").objects
+        let chart = try tool.run("packets", "--count-by", "port", "--mean", "rssi", "--chart").lines
+        #expect(chart[0].contains("bars from -"), "\(chart)")
+        let bars = Dictionary(
+            uniqueKeysWithValues: chart.dropFirst().map { line in
+                (String(line.prefix { $0 != " " }), line.count { "█▏▎▍▌▋▊▉".contains($0) })
+            })
+        let known = means.compactMap { row in (row["mean_rssi"] as? Double).map { (row["port"] as? String ?? "", $0) } }
+        let ordered = known.sorted { $0.1 < $1.1 }.map { bars[$0.0] ?? -1 }
+        #expect(ordered == ordered.sorted() && ordered.count > 2 && ordered.allSatisfy { $0 > 0 }, "\(chart)")
+    }
+}
