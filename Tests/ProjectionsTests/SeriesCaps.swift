@@ -16,6 +16,16 @@ struct SeriesCaps {
         }
     }
 
+    @Test func `values that wait count with their bytes, and no longer once they are dropped`() {
+        var values = ValueChunks()
+        for count in 1...3 {
+            _ = values.append { $0.string(1, "four") }
+            #expect(values.byteCount == 6 * count)
+        }
+        values.removeAll()
+        #expect(values.byteCount == 0)
+    }
+
     private func keys(_ store: ViewStore) throws -> [Key] {
         var keys: [Key] = []
         let transaction = try store.environment.beginRead()

@@ -51,6 +51,15 @@ struct OtherForms {
         }
     }
 
+    @Test func `a packet in JSON is on the channel that the topic of its source names`() async throws {
+        let ledger = try await Ledger.temporary()
+        _ = try await ledger.log.source(named: "msh/2/json/Harbour/!00000012")
+        _ = try await ledger.log.append([json("text", #""text":"hi""#)])
+        try await ledger.catchUp()
+        #expect(try ledger.messages().map(\.channel) == ["Harbour"])
+        try await ledger.close()
+    }
+
     @Test func `D4: a packet in protobuf with the id of one of another port in JSON is a packet of its own`() async throws {
         let position = protobuf(Port.position) {
             $0.fixed32(1, 500_000_000)

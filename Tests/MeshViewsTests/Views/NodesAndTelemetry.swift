@@ -75,6 +75,21 @@ struct NodesAndTelemetry {
         try await ledger.close()
     }
 
+    @Test func `D17: a name that a node has repeated is newer than another one that it had before`() async throws {
+        func user(_ name: String, at seconds: UInt32) -> Packet {
+            Packet(
+                from: 1_001, id: seconds, rxTime: Self.start + seconds, port: Port.nodeInfo,
+                payload: Packet.user(name, hardware: 43))
+        }
+        let ledger = try await ledger(of: [user("Alpha", at: 10), user("Alpha", at: 30), user("Beta", at: 20)])
+        #expect(try ledger.node(1_001)?.longName == "Alpha")
+        let source = try await ledger.log.source(named: "test")
+        try await ledger.log.append([user("Gamma", at: 40).event(source)])
+        try await ledger.catchUp()
+        #expect(try ledger.node(1_001)?.longName == "Gamma")
+        try await ledger.close()
+    }
+
     private func telemetry(_ id: UInt32, kind: UInt32, _ metrics: (inout WireWriter) -> Void) -> Packet {
         var writer = WireWriter()
         writer.fixed32(1, Self.start)

@@ -59,6 +59,20 @@ import Testing
         }
     }
 
+    @Test func `heights above the ellipsoid, and below it, are those of the message`() throws {
+        let message =
+            #"{"latitude_i":1,"longitude_i":2,"altitude":3,"altitude_hae":-12,"altitude_geoidal_separation":47}"#
+        let read = try object(payload("position", message).payload)
+        let heights = ["altitude", "altitude_hae", "altitude_geoidal_separation"].map { read[$0] as? Int }
+        #expect(heights == [3, -12, 47])
+    }
+
+    @Test func `what a message does not say of its packet is 0, and its receiver everybody`() {
+        let packet = decode(#"{"from":1,"payload":{"text":"x"},"type":"text"}"#).packet
+        #expect((packet.from, packet.to, packet.port) == (1, NodeID.broadcast, Port.text))
+        #expect((packet.id, packet.channel, packet.rxTime, packet.gateway) == (0, 0, 0, 0))
+    }
+
     private func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }

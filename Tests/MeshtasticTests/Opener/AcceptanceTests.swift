@@ -78,6 +78,17 @@ import Testing
         }
     }
 
+    @Test func `D5: an admin message with texts or other messages in it opens, undamaged`() throws {
+        for number in [1, 32, 36, 63] as [UInt32] {
+            var message = Sample()
+            (message.port, message.payload) = (Port.admin, PacketSeeds.encoded { $0.bytes(number, Array("Harbour".utf8)) })
+            for channel in [Keyring.standard.channels[0], try ChannelKey(name: "elsewhere", psk: [1])] {
+                let packet = decoded(try message.encrypted(channel)).packet
+                #expect(packet.opening == .channelKey && packet.failure == nil && !packet.flags.contains(.isDamaged), "\(number)")
+            }
+        }
+    }
+
     @Test func `short random payloads are not taken for a bare port`() {
         let opener = PacketOpener(keyring: .standard)
         var batch = PacketBatch()

@@ -68,6 +68,18 @@ import Testing
         #expect((try? NodeInfo(decoding: result.payload.rawSpan)) == node)
     }
 
+    @Test func `a key opens what is of its channel, whatever the channel's hash is`() throws {
+        var hashes: Set<UInt8> = []
+        for byte in UInt8.min...UInt8.max {
+            let channel = try ChannelKey(name: "Harbour", psk: [UInt8](repeating: 0, count: 15) + [byte])
+            hashes.insert(channel.hash)
+            let packet = try decoded(Sample().encrypted(channel), .meshPacket, Keyring(channels: [channel])).packet
+            #expect(packet.opening == .channelKey && packet.keyIndex == 0, "hash \(channel.hash)")
+            #expect(!packet.flags.contains(.isUnknownChannelName), "hash \(channel.hash)")
+        }
+        #expect(hashes.count == 256)
+    }
+
     @Test func `a batch keeps each packet's bytes apart and is reusable`() {
         let opener = PacketOpener(keyring: .standard)
         var batch = PacketBatch()

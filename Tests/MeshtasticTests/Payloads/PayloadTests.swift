@@ -23,6 +23,16 @@ import Testing
         }
     }
 
+    @Test func `a radio's channel comes back with each of its switches`() throws {
+        var channel = ChannelFrame()
+        (channel.index, channel.name, channel.psk, channel.role) = (2, "Harbour", [1, 2], 1)
+        for set in 0..<8 {
+            (channel.isUplinkEnabled, channel.isDownlinkEnabled, channel.isAEAD) = (set & 1 != 0, set & 2 != 0, set & 4 != 0)
+            #expect(try ChannelFrame(decoding: PacketSeeds.encoded(channel.encode).rawSpan) == channel, "\(set)")
+        }
+        #expect(try ChannelFrame(decoding: PacketSeeds.encoded(ChannelFrame().encode).rawSpan) == ChannelFrame())
+    }
+
     @Test func `a name that was cut in a character is repaired`() throws {
         let bytes: [UInt8] = PacketSeeds.encoded { $0.bytes(3, [0x41, 0xe0]) }
         #expect(try User(decoding: bytes.rawSpan).shortName == "A\u{fffd}")

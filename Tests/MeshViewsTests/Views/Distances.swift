@@ -1,0 +1,38 @@
+import Testing
+
+@testable import MeshViews
+
+/// How far places are apart, and how well they are known.
+struct Distances {
+    /// Of a degree, in metres.
+    private static let degree = 6_371_000 * Double.pi / 180
+
+    private func row(_ latitude: Int32, _ longitude: Int32, precisionBits: UInt32 = 32) -> PositionRow {
+        var row = PositionRow(node: 1, time: 0, sequence: 1)
+        (row.latitudeE7, row.longitudeE7, row.precisionBits) = (latitude, longitude, precisionBits)
+        return row
+    }
+
+    @Test(
+        arguments: [
+            ((0, 0), (10_000_000, 0), 1), ((0, 0), (0, 10_000_000), 1), ((0, -5_000_000), (0, 5_000_000), 1),
+            ((600_000_000, 70_000_000), (600_000_000, 80_000_000), 0.5),
+            ((-600_000_000, 70_000_000), (-600_000_000, 90_000_000), 1),
+            ((0, 1_795_000_000), (0, -1_795_000_000), 1), ((0, 0), (0, 1_800_000_000), 180), ((5, 7), (5, 7), 0),
+        ] as [((Int32, Int32), (Int32, Int32), Double)])
+    func `a degree is shorter to the east than to the north, and the shorter way around the globe counts`(
+        from: (Int32, Int32), to: (Int32, Int32), degrees: Double
+    ) {
+        let (one, other) = (row(from.0, from.1), row(to.0, to.1))
+        #expect(abs(one.distance(to: other) - degrees * Self.degree) < 0.01)
+        #expect(one.distance(to: other) == other.distance(to: one))
+    }
+
+    @Test func `a place of few bits is known to half of their square, one of all bits or of an unknown number exactly`() {
+        for bits in [0, 32, 33] as [UInt32] { #expect(row(1, 1, precisionBits: bits).precision == nil, "\(bits) bits") }
+        for (bits, halfE7) in [(31, 1), (30, 2), (14, 131_072), (1, 1_073_741_824)] as [(UInt32, Double)] {
+            let precision = row(1, 1, precisionBits: bits).precision ?? .infinity
+            #expect(abs(precision - halfE7 * 1e-7 * Self.degree) < 0.01, "\(bits) bits")
+        }
+    }
+}
