@@ -40,6 +40,7 @@ struct PacketContents {
             sealed([7, 7, 7, 1], from: 1_002), sealed([7, 7, 8, 2, 9, 9], from: 1_002),
             sealed([7, 7, 7, 1], from: 1_003), sealed([7, 8, 7, 1, 9, 9], from: 1_003),
             sealed([7, 7, 7, 1], from: 1_004), sealed([], from: 1_004), sealed([], from: 1_004),
+            sealed([7, 7, 7, 1, 5, 5], from: 1_005), sealed([7, 7, 8, 2, 9, 9, 3, 3], from: 1_005),
         ]
         for (index, form) in forms.enumerated() {
             let time = Timestamp(seconds: 1_780_000_000 + Int64(index))
@@ -54,6 +55,7 @@ struct PacketContents {
         #expect(try ledger.node(1_002)?.packets == 1)
         #expect(try ledger.node(1_003)?.packets == 2)
         #expect(try ledger.node(1_004)?.packets == 2)
+        #expect(try ledger.node(1_005)?.packets == 1)
         try await ledger.close()
     }
 
