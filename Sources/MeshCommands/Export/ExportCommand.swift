@@ -221,7 +221,7 @@ struct ExportCommand: AsyncParsableCommand {
         let isOfTexts = tableFormat == nil || !conditions.isEmpty || hasTimes
         let columns = isOfTexts ? try texts() ?? ledger.columns(ledger.shown(Row.self), table) : []
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
-        let asked = try GenericCell.columns(columns + others, and: named, of: Row.self, in: ledger)
+        let asked = isOfTexts ? try GenericCell.columns(columns + others, and: named, of: Row.self, in: ledger) : []
         if let tableFormat {
             return try writeTable(tableFormat, table(try TableContext(ledger)), rows(asked, ledger, total: total), body)
         }

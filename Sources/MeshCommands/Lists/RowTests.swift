@@ -26,6 +26,8 @@ final class RowTests<Row> {
 
     let columns: [String]
     private let tests: [Test]
+    /// Of columns with conditions on the time: whether only that of the import is known.
+    private let timed: [(Row) -> Bool]
     private(set) var fault: CommandError?
     /// How many rows were left out since only the time of their import is known.
     private(set) var leftOut: UInt64 = 0
@@ -50,12 +52,18 @@ final class RowTests<Row> {
                 node: kind == .node && condition.comparison == .equal ? NodeID.parse(value) : nil)
         }
         self.columns = tests.map(\.column.name)
+        timed = Self.timed(tests)
         self.ledger = ledger
     }
 
     private init(_ tests: [Test], _ ledger: Ledger) {
         (self.tests, self.ledger) = (tests, ledger)
+        timed = Self.timed(tests)
         columns = tests.map(\.column.name)
+    }
+
+    private static func timed(_ tests: [Test]) -> [(Row) -> Bool] {
+        tests.compactMap { $0.time != nil && $0.condition.comparison != .notEqual ? $0.column.isOfImport : nil }
     }
 
     /// The same tests of another ledger's rows.
@@ -96,7 +104,10 @@ final class RowTests<Row> {
     private static func hasLabels(_ type: Any.Type) -> Bool { type is any ShownRow.Type || !(type is any QueryRow.Type) }
 
     func hold(_ row: Row) -> Bool {
-        fault == nil && tests.allSatisfy { holds($0, row) }
+        guard fault == nil, tests.allSatisfy({ holds($0, row) }) else { return false }
+        guard timed.contains(where: { $0(row) }) else { return true }
+        leftOut += 1
+        return false
     }
 
     private func holds(_ test: Test, _ row: Row) -> Bool {
@@ -104,12 +115,7 @@ final class RowTests<Row> {
         let cell = column.value(row)
         if let pattern = test.pattern { return pattern.matches(cell.plain) }
         guard !value.isEmpty else { return condition.holds(cell, value) }
-        if let time = test.time, let heard = cell.time {
-            guard condition.holds(heard, time.start, end: time.end) else { return false }
-            guard condition.comparison != .notEqual, column.isOfImport?(row) ?? false else { return true }
-            leftOut += 1
-            return false
-        }
+        if let time = test.time, let heard = cell.time { return condition.holds(heard, time.start, end: time.end) }
         switch cell {
         case .unsigned where value.hasPrefix("!"):
             return condition.holds(cell, NodeID.parse(value).map { String($0) } ?? value)

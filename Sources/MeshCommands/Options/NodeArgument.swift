@@ -52,7 +52,6 @@ struct NodeArgument: ExpressibleByArgument {
         guard typed.utf8.count == 8, let number = UInt32(typed, radix: 16) else { return nil }
         return try ledger.node(number, includingArchived: true).map(\.number)
     }
-
 }
 
 extension CommandError {

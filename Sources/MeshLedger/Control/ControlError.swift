@@ -41,3 +41,7 @@ struct ControlError: Error, Sendable, Equatable {
         self.init(code, path: path, SystemError.text(number))
     }
 }
+
+extension ControlError: CustomStringConvertible {
+    var description: String { reason ?? "\(code)" }
+}

@@ -55,6 +55,8 @@ struct ConditionTimes {
             #expect(try !tool.start(list + ["--where", "time!=2025"]).wait().errors.contains("left out"), "\(list)")
         }
         #expect(try rows(tool, "packets", ["arrival>=today"]).count == 1)
+        let other = try tool.run("packets", "--where", "time>=2025", "--where", "port=POSITION_APP")
+        #expect(!other.errors.contains("left out"), "what other conditions leave out is not counted: \(other)")
     }
 
     @Test func `exported receptions are those within the times, whenever their packets began`() throws {

@@ -186,7 +186,7 @@ struct QueryTests {
         #expect(try nodes("--where", "pos_age>1d") == ["!00000002"] && nodes("--where", "pos age < 3h") == ["!00000001"])
         #expect(try nodes("--where", "position_time>1d") == ["!00000001", "!00000004"])
         #expect(try nodes("--sort", "pos_age").prefix(2) == ["!00000001", "!00000002"])
-        #expect(try tool.run("nodes", "--columns", "node,pos_age,position_time").lines[0].contains("pos age  position_time"))
+        #expect(try tool.run("nodes", "--columns", "node,pos_age,position_time").lines[0].contains("pos age  position time"))
         let refused = try tool.run("nodes", "--where", "pos_age>2025-01-01")
         #expect(refused.status == 64 && refused.errors.contains("is not a length of time"), "\(refused)")
     }
