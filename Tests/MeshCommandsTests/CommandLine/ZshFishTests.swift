@@ -132,7 +132,7 @@ struct ZshTests {
                 ("packets --channel LongF", "packets --channel LongFast "),
                 ("packets --channel=Harb", #"packets --channel=Harbour\ Two "#),
                 ("packets --port POS", "packets --port POSITION_APP "),
-                ("packets --columns time,fr", "packets --columns time,from "),
+                ("packets --columns time,por", "packets --columns time,port "),
                 ("nodes --columns=node,na", "nodes --columns=node,name "),
                 ("view rows posi", "view rows positions "), ("nodes --where 'role=SENS", "nodes --where 'role=SENSOR' "),
                 ("import my", #"import my\ capture.jsonl "#), ("import 'my", "import 'my capture.jsonl' "),
@@ -281,7 +281,7 @@ struct FishTests {
             [
                 ("pack", "packets"), ("nodes fav", "favorite"), ("packets --channel LongF", "LongFast"),
                 ("packets --channel=Harb", "--channel=Harbour Two"), ("packets --port pos", "POSITION_APP"),
-                ("packets --columns time,fr", "time,from"), ("nodes --columns=node,na", "--columns=node,name"),
+                ("packets --columns time,por", "time,port"), ("nodes --columns=node,na", "--columns=node,name"),
                 ("view rows posi", "positions"), ("nodes --where 'role=SENS", "role=SENSOR"), ("telemetry --where ki", "kind="),
                 ("keys remove Harb", "Harbour Two"), ("import my", "my capture.jsonl"), ("import 'my c", "my capture.jsonl"),
                 (#"import my\ c"#, "my capture.jsonl"), ("import \"my c", "my capture.jsonl"),
