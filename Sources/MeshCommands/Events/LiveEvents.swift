@@ -6,9 +6,6 @@ import Projections
 /// Decodes events as they are appended to a log, and selects them as the index would.
 struct LiveEvents: @unchecked Sendable {
     private static let batch = 1_024
-    /// Receptions with the same sender and id within this time are of the same packet.
-    private static let packetSeconds: Int64 = 3_600
-
     private let ledger: Ledger
     private let selection: EventSelection?
     private let channels: Set<String>
@@ -37,7 +34,7 @@ struct LiveEvents: @unchecked Sendable {
     /// The latest earlier events, which may share packets with new ones.
     func forEachEarlier(through head: EventSequence, most: UInt64, _ body: (EventRow) -> Void) throws {
         let last = head.rawValue
-        let hourAgo = try ledger.log.lastSequence(arrivedBy: Timestamp.now.adding(seconds: -Self.packetSeconds)).rawValue
+        let hourAgo = try ledger.log.lastSequence(arrivedBy: Timestamp.now.adding(seconds: -PacketRow.windowSeconds)).rawValue
         let least = last > 100 ? last - 100 : 0
         let first = max(min(hourAgo, least), last > most ? last - most : 0, ledger.log.first.rawValue - 1) + 1
         guard first <= last else { return }
@@ -68,7 +65,6 @@ struct LiveEvents: @unchecked Sendable {
 /// Remembers which packets were heard, so that each is printed once.
 struct HeardPackets {
     private static let most = 100_000
-    private static let longest: Int64 = 3_600
     private static let mostOfID = 8
 
     private var known: [UInt64: [Heard]] = [:]
@@ -89,7 +85,7 @@ struct HeardPackets {
     /// - Parameter heard: nil if only the time of its import is known.
     mutating func isNew(_ identity: UInt64, heard: Timestamp?, content: PacketPrint) -> Bool {
         var packets = known[identity] ?? older[identity] ?? []
-        let place = packets.lastIndex { $0.isWithin(Self.longest, of: heard) && $0.content.hasContent(of: content) }
+        let place = packets.lastIndex { $0.isWithin(PacketRow.windowSeconds, of: heard) && $0.content.hasContent(of: content) }
         if let place {
             packets[place].time = packets[place].time ?? heard
         } else {

@@ -59,7 +59,7 @@ enum GenericCell {
         _ columns: [Column<Row>], and names: [String], of row: Row.Type, in ledger: Ledger
     ) throws -> [Column<Row>] {
         let asked = columns + (try furtherColumns(row, in: ledger, named: names))
-        func isKnown(_ name: String) -> Bool { (try? asked.named(name) as Column<Row>) != nil }  // which is not is told later
+        func isKnown(_ name: String) -> Bool { (try? asked.named(name) as Column<Row>) != nil }  // the caller refuses it
         guard !names.allSatisfy(isKnown) else { return asked }
         func all<Shown: ShownRow>(_ row: Shown.Type) throws -> [Column<Row>]? {
             try Shown.further(in: ledger) { _ in true } as? [Column<Row>]

@@ -1,7 +1,7 @@
 import Foundation
 import MeshLedger
 
-/// Creates the parent folder of a new ledger, if it is missing.
+/// Creates the parent folder of a new ledger, if it is missing. A place inside another ledger is refused.
 func makeParent(of path: String) throws {
     try OutputFiles.refuseLedgers(path)
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path

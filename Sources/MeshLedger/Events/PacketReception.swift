@@ -52,8 +52,11 @@ public struct PacketRow: Sendable, Hashable {
 
     public var firstSequence: UInt64 { receptions.first?.sequence ?? 0 }
 
-    /// No two of its receptions are further apart, if it is known when they were heard: each is within an hour of the first one.
-    package static let longestSeconds: Int64 = 7_200
+    /// How far from its first reception another one may be.
+    package static let windowSeconds = Int64(packetWindowSeconds)
+
+    /// No two of its receptions are further apart, if it is known when they were heard: some are heard before the first one that came in.
+    package static let longestSeconds = 2 * windowSeconds
 
     /// Whether a node replayed it to its client from what it had stored: then nobody heard it.
     public var isReplayedState: Bool { receptions.first?.isReplayedState ?? false }

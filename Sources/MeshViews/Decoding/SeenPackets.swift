@@ -3,6 +3,9 @@ import LMDB
 import Meshtastic
 import Projections
 
+/// How far from its first reception another one may be, in seconds, to be of the same packet.
+package let packetWindowSeconds = SeenPackets.windowSeconds
+
 /// Which packets are known, and their receivers: a packet is (from, id, content) within one hour of reception time from its first reception.
 ///
 /// Bounded and deterministic: the newest 16,384 packets and 32,768 receptions are always remembered, up to 1,048,576 and 2,097,152 while they are within the

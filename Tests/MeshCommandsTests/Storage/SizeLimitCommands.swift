@@ -50,9 +50,11 @@ struct SizeLimitCommands {
         #expect(try writer.waits(for: "trying again", seconds: 300))
         #expect(try tool.run("limit", "2MB").status == 0)
         var outcome: Tool.Outcome
+        var degraded: [String: Any] = [:]
         var rounds = 0
         repeat {
             outcome = try tool.run("import", file)
+            degraded = try facts(tool)
             rounds += 1
             // Taken up after the whole file was stored: the next one cannot be.
             if outcome.status == 0 {
@@ -61,11 +63,10 @@ struct SizeLimitCommands {
                     "envelopes")
                 #expect(made.status == 0, "\(made.errors)")
             }
-        } while outcome.status == 0
+            // Sealing may have made room after the import failed: then the writer can store again, until the next import.
+        } while outcome.status == 0 || outcome.status == 74 && degraded["degraded"] as? Bool != true
         #expect(outcome.status == 74, "\(outcome.errors)")
         #expect(outcome.errors.contains("the limit is 2000000 bytes"), "\(outcome.errors)")
-        let degraded = try facts(tool)
-        #expect(degraded["degraded"] as? Bool == true)
         #expect(try #require(degraded["failed_commits"] as? Int) > 0)
         #expect((degraded["last_failed_commit"] as? String)?.contains("size limit") == true)
         #expect(degraded["limit_reached_in_days"] as? Int == nil, "nothing came in live")
