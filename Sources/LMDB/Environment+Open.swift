@@ -136,18 +136,23 @@ extension Environment {
         return unsafe handle
     }
 
-    /// LMDB opens its files by their paths, and creates what is missing. For the superuser in another user's ledger, the path leads
-    /// through the opened folder, with that user's rights: a link in a file's place leads to nothing that this user could not open, and files
-    /// that are out of this user's reach are not opened.
+    /// LMDB opens its files by their paths, follows links and creates what is missing. Where others may exchange files in the folder, it gets links to
+    /// the files that were checked. For the superuser in another user's ledger, the path leads through the opened folder, with that user's rights: a
+    /// link in a file's place leads to nothing that this user could not open.
     private static func openFiles(
         _ handle: OpaquePointer, _ path: String, _ options: EnvironmentOptions
     ) throws(StorageError) -> Int32 {
         let flags = flags(path, options)
-        guard geteuid() == 0 else { return unsafe mdb_env_open(handle, path, flags, fileMode) }
         let folder = try OpenedFolder(path)
-        let place = "/proc/self/fd/\(folder.descriptor)"
-        guard let owner = try folder.otherOwner(), unsafe access(place + "/.", F_OK) == 0 else {
+        guard try folder.isOpenToOthers(), unsafe access(folder.place + "/.", F_OK) == 0 else {
             return unsafe mdb_env_open(handle, path, flags, fileMode)
+        }
+        guard let owner = try folder.otherOwner() else {
+            if options.access == .readWrite, options.createsFolder {
+                Glibc.close(try OwnedFile.open(path + "/data.mdb", O_RDWR | O_CREAT))
+            }
+            let files = try CheckedFiles(["data.mdb"] + (lacksLocks(path, options) ? [] : ["lock.mdb"]), in: folder)
+            return unsafe mdb_env_open(handle, files.path, flags, fileMode)
         }
         // They hold for this thread only.
         let (group, user) = (setfsgid(owner.group), setfsuid(owner.user))
@@ -155,7 +160,7 @@ extension Environment {
             setfsuid(UInt32(bitPattern: user))
             setfsgid(UInt32(bitPattern: group))
         }
-        return unsafe mdb_env_open(handle, place, flags, fileMode)
+        return unsafe mdb_env_open(handle, folder.place, flags, fileMode)
     }
 
     private static let fileMode: UInt32 = 0o600

@@ -67,7 +67,10 @@ internal import Synchronization
         let closesNow = state.withLock { state in
             guard !state.isClosed else { return false }
             state.refusal = code
-            guard state.liveTransactions == 0 else { return false }
+            guard state.liveTransactions == 0 else {
+                OpenEnvironments.noteClosing(identity)
+                return false
+            }
             state.isReleased = true
             return true
         }

@@ -24,26 +24,42 @@ enum OpenEnvironments {
         let process: Int32
     }
 
-    /// Each folder is held open, so that no new folder gets its inode if it is removed. -1 if it cannot be opened.
-    private static let entries = Mutex<[Entry: Int32]>([:])
+    private struct Held {
+        /// Open, so that no new folder gets its inode if it is removed. -1 if it cannot be opened.
+        let folder: Int32
+        /// Whether it only waits for a transaction of another thread to end.
+        var isClosing = false
+    }
+
+    private static let entries = Mutex<[Entry: Held]>([:])
+    /// How long an environment that is being closed is waited for: transactions of this program take less.
+    private static let mostPauses = 1_000
+    private static let pause_us: UInt32 = 1_000
 
     /// Claims the folder for this process.
     static func register(_ identity: Identity, path: String) throws(StorageError) {
         let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        let isNew = entries.withLock { entries in
-            let entry = Entry(identity: identity, process: getpid())
-            guard entries[entry] == nil else { return false }
-            entries[entry] = folder
-            return true
+        let entry = Entry(identity: identity, process: getpid())
+        for _ in 0..<mostPauses {
+            let other = entries.withLock { entries in
+                let other = entries[entry]
+                if other == nil { entries[entry] = Held(folder: folder) }
+                return other
+            }
+            guard let other else { return }
+            guard other.isClosing else { break }
+            usleep(pause_us)
         }
-        guard isNew else {
-            if folder >= 0 { close(folder) }
-            throw StorageError(.alreadyOpen, call: "open", path: path)
-        }
+        if folder >= 0 { close(folder) }
+        throw StorageError(.alreadyOpen, call: "open", path: path)
+    }
+
+    static func noteClosing(_ identity: Identity) {
+        entries.withLock { $0[Entry(identity: identity, process: getpid())]?.isClosing = true }
     }
 
     static func remove(_ identity: Identity) {
-        let folder = entries.withLock { $0.removeValue(forKey: Entry(identity: identity, process: getpid())) }
-        if let folder, folder >= 0 { close(folder) }
+        let held = entries.withLock { $0.removeValue(forKey: Entry(identity: identity, process: getpid())) }
+        if let held, held.folder >= 0 { close(held.folder) }
     }
 }

@@ -46,6 +46,15 @@ package final class OpenedFolder: Sendable {
         return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
     }
 
+    /// Whether users other than this one and the superuser may exchange what is in it.
+    func isOpenToOthers() throws(StorageError) -> Bool {
+        let status = try ownStatus()
+        return status.st_mode & (S_IWGRP | S_IWOTH) != 0 || status.st_uid != geteuid() && status.st_uid != 0
+    }
+
+    /// A path that leads to this folder, whatever has its name.
+    var place: String { "/proc/self/fd/\(descriptor)" }
+
     func removeFile(_ name: String) throws(StorageError) {
         guard unsafe unlinkat(descriptor, name, 0) == 0 else { throw failed("unlink", name) }
     }

@@ -32,10 +32,8 @@ package enum OwnedFile {
             if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
             throw StorageError(.init(number: number), call: "open", path: path, number: number)
         }
-        var status = stat()
         do throws(StorageError) {
-            guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
-            try require(status, isFolder: false, path, folderOwner: owner)
+            let status = try requireFile(file, path, folderOwner: owner)
             // Another file that is hard-linked here would be changed, too.
             if flags & O_APPEND != 0, status.st_nlink > 1 {
                 throw StorageError(
@@ -231,6 +229,15 @@ package enum OwnedFile {
         guard owner == status.st_uid else {
             throw StorageError(.foreign, call: "it belongs to user \(status.st_uid), its folder to user \(owner)", path: path)
         }
+    }
+
+    /// Refuses an open file that is not plain, or of a foreign owner.
+    @discardableResult
+    static func requireFile(_ file: Int32, _ path: String, folderOwner: UInt32) throws(StorageError) -> stat {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
+        try require(status, isFolder: false, path, folderOwner: folderOwner)
+        return status
     }
 
     private static func ownerAbove(_ path: String) throws(StorageError) -> UInt32 {

@@ -68,6 +68,12 @@ extension Environment {
             if result == MDB_PANIC { closeWrites() }
             throw StorageError(.init(number: result), call: "mdb_txn_begin", path: path, number: result)
         }
+        guard unsafe hasCommit(before: pointer) else {
+            unsafe mdb_txn_abort(pointer)
+            leave()
+            closeWrites()
+            throw StorageError(.replaced, call: "another copy was written over its file", path: path)
+        }
         return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer, watch: watch))
     }
 
@@ -79,6 +85,18 @@ extension Environment {
         let result = try body(&transaction)
         try transaction.commit()
         return result
+    }
+
+    /// Whether the file has the commit on which the transaction is based. LMDB takes its number from the lock file, and would not notice that another copy
+    /// was written over the data file.
+    private func hasCommit(before transaction: OpaquePointer) -> Bool {
+        let last = UInt64(unsafe mdb_txn_id(transaction)) - 1
+        var (file, stored) = (Int32(-1), UInt64(0))
+        guard unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS else { return false }
+        let place = off_t(last & 1) * off_t(DataFile.pageSize) + off_t(MetaPage.transactionOffset)
+        // What cannot be read is reported by whatever needs it.
+        guard unsafe pread(file, &stored, 8, place) == 8 else { return true }
+        return UInt64(littleEndian: stored) == last
     }
 
     /// The meaning of a failed commit. LMDB also returns EIO for a write that a full disk cut short; the remaining space distinguishes the two.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 
@@ -83,6 +84,64 @@ struct ReplacedFolders {
             unsafe lstat(ledger + "/store" + name, &status)
             #expect(status.st_uid == 65_534)
         }
+    }
+
+    @Test func `in a folder that others may change, what takes a file's place while it is opened is not written to`() throws {
+        let (store, victim, own, next) = (
+            folder.path + "/store", outside + "/victim", folder.path + "/own", folder.path + "/next"
+        )
+        try Environment.open(store).close()
+        #expect(unsafe chmod(store, 0o777) == 0)
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        #expect(unsafe link(store + "/lock.mdb", own) == 0)
+        let isDone = Atomic(false)
+        let opened = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 2) { number in
+            guard number == 0 else {
+                while !isDone.load(ordering: .relaxed) {
+                    unsafe symlink(victim, next)
+                    unsafe rename(next, store + "/lock.mdb")
+                    unsafe link(own, next)
+                    unsafe rename(next, store + "/lock.mdb")
+                }
+                return
+            }
+            for _ in 0..<400 {
+                guard let environment = try? Environment.open(store) else { continue }  // the link was there
+                environment.close()
+                opened.add(1, ordering: .relaxed)
+            }
+            isDone.store(true, ordering: .relaxed)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("precious".utf8))
+        #expect(opened.load(ordering: .relaxed) > 0)
+    }
+
+    @Test func `a store in a folder that others may change has its own files, and links to them are not left`() throws {
+        let store = folder.path + "/store"
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+        #expect(unsafe chmod(store, 0o777) == 0)
+        for number in 0..<3 {
+            let environment = try Environment.open(store)
+            let table = try environment.table("rows", UInt32.self, [UInt8].self)
+            try environment.write { (write) throws(StorageError) in try write.put(table, UInt32(number), [1]) }
+            #expect(try environment.beginRead().count(table.raw) == number + 1)
+            environment.close()
+        }
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: store)) == ["data.mdb", "lock.mdb"])
+        var files: CheckedFiles? = try CheckedFiles(["data.mdb", "lock.mdb"], in: OpenedFolder(store))
+        let links = try #require(files?.path)
+        for name in ["data.mdb", "lock.mdb"] {
+            #expect(try inode(links + "/" + name) == inode(store + "/" + name))
+        }
+        files = nil
+        #expect(!FileManager.default.fileExists(atPath: links))
+    }
+
+    private func inode(_ path: String) throws -> UInt64 {
+        var status = stat()
+        try #require(unsafe stat(path, &status) == 0)
+        return UInt64(status.st_ino)
     }
 
     /// When the folder's entries last changed; nil if it is no longer there.

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import TestKit
 import Testing
@@ -83,6 +84,24 @@ struct TransactionTests {
         }
         let reopened = try Environment.open(folder.path)
         #expect(try reopened.info().usedSize > 0)
+    }
+
+    @Test func `to open what is being closed waits for the transactions of other threads`() throws {
+        let folder = try TemporaryFolder()
+        for _ in 0..<50 {
+            let environment = try Environment.open(folder.path)
+            let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                let read = try? environment.beginRead()
+                isReading.signal()
+                mayEnd.wait()
+                _ = consume read
+            }.start()
+            isReading.wait()
+            environment.close()
+            mayEnd.signal()
+            try Environment.open(folder.path).close()
+        }
     }
 
     @Test func `a transaction keeps its environment open after the last reference is gone`() throws {

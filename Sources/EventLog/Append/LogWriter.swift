@@ -13,6 +13,8 @@ struct LogWriter {
     let commitFault: (@Sendable () -> CommitFault?)?
     /// Nil for a temporary log, whose path no other process knows.
     let lock: WriterLock?
+    /// An interrupted `init` goes on before this file names the log.
+    private var hasCurrent = false
     var state: State
 
     /// The state after the records so far.
@@ -176,17 +178,27 @@ struct LogWriter {
     }
 
     /// Refuses to acknowledge events that are not in the ledger at the path.
-    private func requirePlace() throws(StorageError) {
+    private mutating func requirePlace() throws(StorageError) {
         guard let lock else { return }
-        let isLocked = lock.isInPlace(at: path + "/LOCK")
-        guard !isLocked || !store.environment.isInPlace else { return }
+        let hadCurrent = hasCurrent
+        hasCurrent = LogFolder(path: path).hasCurrent
+        let lost: String? =
+            if !lock.isInPlace(at: path + "/LOCK") {
+                "LOCK is another file or is gone"
+            } else if !store.environment.isInPlace {
+                "the file of the log is another file or is gone"
+            } else if hadCurrent && !hasCurrent {
+                "log/current, which names the log, is gone"
+            } else {
+                nil
+            }
+        guard let lost else { return }
         store.environment.closeWrites()
-        let file = isLocked ? "the file of the log" : "LOCK"
-        throw StorageError(.replaced, call: "\(file) is another file or is gone", path: path)
+        throw StorageError(.replaced, call: lost, path: path)
     }
 
     /// Whatever fails in a ledger that is not the one at the path, fails because of that.
-    private func cause(of failure: StorageError) -> StorageError {
+    private mutating func cause(of failure: StorageError) -> StorageError {
         do throws(StorageError) {
             try requirePlace()
             return failure

@@ -58,10 +58,15 @@ private final class UnfinishedFolder: Sendable {
 
     private static func lock(_ path: String) throws(EventLogError) -> Int32 {
         while true {
+            var status = stat()
+            if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+                let what = OwnedFile.kind(status.st_mode & S_IFMT)
+                throw EventLogError(.exists, path: path, detail: "it is \(what), not the remains of an interrupted run")
+            }
             try SmallFile.makeFolder(path)
             let file = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard file >= 0 else {
-                if errno == ENOENT { continue }
+                if errno == ENOENT || errno == ELOOP || errno == ENOTDIR { continue }
                 throw SmallFile.failureToMake(errno, path)
             }
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {

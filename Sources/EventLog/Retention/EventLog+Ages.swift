@@ -84,10 +84,16 @@ private struct AgeWalk {
     /// Tiles that end at a time that is not accepted yet.
     private var waiting: [(last: UInt64, arrival: Int64)] = []
     private var lastArrival: Int64 = 0
+    /// 2020-01-01, in microseconds: an earlier arrival is of a clock that was not set, and as old as the next one with a time.
+    private static let oldestArrival: Int64 = 1_577_836_800_000_000
 
     init(_ time: LogTime) { self.time = time }
 
     mutating func see(_ arrival: Int64) {
+        guard arrival >= Self.oldestArrival else {
+            lastArrival = .max
+            return
+        }
         lastArrival = arrival
         switch time.see(arrival) {
         case .goesOn: waiting.removeAll(keepingCapacity: true)
@@ -110,7 +116,7 @@ private struct AgeWalk {
     }
 
     mutating func endTile(_ last: UInt64) {
-        if time.isElsewhere {
+        if time.isElsewhere || lastArrival == .max {
             waiting.append((last, lastArrival))
         } else if let time = time.time {
             ends.append((last, time))

@@ -2,6 +2,7 @@
 package struct MetaPage: Sendable, Equatable {
     static let magic: UInt32 = 0xbeef_c0de
     static let version: UInt32 = 1
+    static let transactionOffset = PageBytes.headerSize + 128
 
     package let transaction: UInt64
     package let lastPage: UInt64
@@ -23,7 +24,7 @@ package struct MetaPage: Sendable, Equatable {
         }
         guard page.number == index, (bytes.littleEndian16(at: 10) ?? 0) & 0x2f == 0x08,
             let free = TableRoot(bytes, at: start + 24), let tables = TableRoot(bytes, at: start + 72),
-            let last = bytes.littleEndian64(at: start + 120), let transaction = bytes.littleEndian64(at: start + 128)
+            let last = bytes.littleEndian64(at: start + 120), let transaction = bytes.littleEndian64(at: transactionOffset)
         else { return (nil, "meta page \(index) is garbled") }
         let meta = MetaPage(transaction: transaction, lastPage: last, freePages: free, tables: tables)
         guard transaction == 0 || transaction & 1 == index else {

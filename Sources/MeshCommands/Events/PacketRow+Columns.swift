@@ -26,7 +26,7 @@ extension PacketHolder {
 
     /// A table shows the time by which it is sorted.
     static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
-        Column.all(PacketRow.tableColumns(TableContext()), PacketRow.shown(by: clock)).map { $0.of { $0.packet } }
+        Column.all(PacketRow.tableColumns(TableContext()), PacketRow.shown(by: clock)).map { $0.of { $1($0.packet) } }
     }
 }
 
@@ -36,7 +36,7 @@ extension PacketRow {
 
     /// How it was received where its signal was best, its sender's name, and what it contains.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PacketRow>] {
-        let content = isWanted("content") ? [try LivePacket.storedContentColumn(ledger).of { LivePacket(packet: $0) }] : []
+        let content = isWanted("content") ? [try LivePacket.storedContentColumn(ledger).of { $1(LivePacket(packet: $0)) }] : []
         let name = Column<PacketRow>.nodeName("from_name", in: ledger, \.from)
         return (signalColumns + [name]).filter { isWanted($0.name) } + content
     }

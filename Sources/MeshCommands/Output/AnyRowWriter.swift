@@ -13,10 +13,8 @@ final class AnyRowWriter {
     private let format: OutputFormat
     let style: TableStyle
     private let output: StandardOutput
-    /// What precedes the value of each column in an object of JSON.
-    private let memberStarts: [[UInt8]]
-    /// The values alone: copying a column costs as much as its value.
-    private let values: [(AnyRow) -> CellValue]
+    /// What each column adds to a line. Copying the column would cost as much as its value.
+    private let append: [(AnyRow, inout [UInt8]) -> Void]
     /// A line, whose memory the next one reuses.
     private var text: [UInt8] = []
     private var waiting: [[String]] = []
@@ -41,9 +39,14 @@ final class AnyRowWriter {
         digits = shownColumns.map(\.digits)
         isNumeric = Array(repeating: true, count: shownColumns.count)
         offsets = Array(repeating: "", count: shownColumns.count)
-        values = columns.map(\.value)
-        memberStarts = columns.enumerated().map { index, column in
-            Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
+        append = columns.enumerated().map { index, column in
+            let value = column.value
+            guard format != .csv else { return { value($0).appendCSV(to: &$1) } }
+            let start = Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
+            return { row, text in
+                text += start
+                value(row).appendJSON(to: &text)
+            }
         }
     }
 
@@ -73,7 +76,7 @@ final class AnyRowWriter {
     private func put(_ row: AnyRow, isFirst: Bool) {
         switch format {
         case .table: break
-        case .csv: writeCSV { text, index in values[index](row).appendCSV(to: &text) }
+        case .csv: writeCSV { text, index in append[index](row, &text) }
         case .jsonl: writeObject(row, before: "")
         case .json: writeObject(row, before: isFirst ? "\n" : ",\n")
         }
@@ -156,11 +159,8 @@ final class AnyRowWriter {
     private func writeObject(_ row: AnyRow, before: String) {
         var text = emptyLine()
         text += before.utf8
-        for index in values.indices {
-            text += memberStarts[index]
-            values[index](row).appendJSON(to: &text)
-        }
-        text += (values.isEmpty ? "{}" : "}").utf8
+        for append in append { append(row, &text) }
+        text += (append.isEmpty ? "{}" : "}").utf8
         if format == .jsonl { text.append(UInt8(ascii: "\n")) }
         write(text)
     }

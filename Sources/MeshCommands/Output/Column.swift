@@ -93,11 +93,18 @@ struct Column<Row> {
     }
 
     /// The same column for a value that contains such a row.
+    /// - Parameter lend: passes the row on: a copy of it would cost as much as the column's value.
     @inline(__always)
-    func of<Whole>(_ row: @escaping (Whole) -> Row) -> Column<Whole> {
-        with(
-            value: { [value] in value(row($0)) }, shown: shown.map { shown in { shown(row($0)) } },
-            isOfImport: isOfImport.map { isOfImport in { isOfImport(row($0)) } })
+    func of<Whole>(_ lend: @escaping (_ whole: Whole, _ use: (Row) -> Void) -> Void) -> Column<Whole> {
+        func read<Value>(_ value: @escaping (Row) -> Value, _ none: Value) -> (Whole) -> Value {
+            { whole in
+                var result = none
+                lend(whole) { result = value($0) }
+                return result
+            }
+        }
+        return with(
+            value: read(value, .null), shown: shown.map { read($0, nil) }, isOfImport: isOfImport.map { read($0, false) })
     }
 
     /// The same column of other rows.

@@ -68,7 +68,7 @@ extension ReportedNode {
     ]
 
     static func columns(in ledger: Ledger) throws -> [Column<ReportedNode>] {
-        var columns = try ledger.columns(NodeRow.self).map { $0.of { (reported: ReportedNode) in reported.node } }
+        var columns = try ledger.columns(NodeRow.self).map { $0.of { (reported: ReportedNode, use) in use(reported.node) } }
         for index in columns.indices where !inTables.contains(columns[index].name) { columns[index].isDetail = true }
         for index in columns.indices where ["snr", "hops_away", "packets", "note"].contains(columns[index].name) {
             columns[index].isMinor = true
@@ -133,7 +133,7 @@ extension NodeRow {
         let own = Set(try ledger.columns(NodeRow.self).map(\.name))
         let last = LastReport(ledger)
         return try ReportedNode.columns(in: ledger).filter { !own.contains($0.name) && (isWanted($0.name) || isWanted($0.title)) }
-            .map { column in column.of { last.report(of: $0) } }
+            .map { column in column.of { $1(last.report(of: $0)) } }
     }
 }
 

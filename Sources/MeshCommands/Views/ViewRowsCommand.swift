@@ -78,7 +78,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         let all =
             (also.isEmpty ? [] : [origin])
             + columns.indices.map { index in
-                var column = columns[index].of { (found: Found) in found.row }
+                var column = columns[index].of { (found: Found, use) in use(found.row) }
                 column.isOnRequest = columns[index].isOnRequest
                 guard ledgers.count > 1 else { return column }
                 // Names differ from ledger to ledger.

@@ -41,9 +41,11 @@ protocol Decompressor: AnyObject {
 
     /// Decompresses all of `input`, and passes on the result a buffer at a time.
     ///
-    /// - Returns: false if the bytes are damaged
-    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> Bool
+    /// - Returns: why the bytes cannot be decompressed; nil if they can
+    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> String?
 }
+
+private let damage = "its compressed bytes are damaged"
 
 /// The members of a gzip file, one after the other.
 ///
@@ -61,8 +63,9 @@ protocol Decompressor: AnyObject {
 
     deinit { if isReady { _ = unsafe inflateEnd(&stream) } }
 
-    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> Bool {
-        guard isReady else { return false }
+    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> String?
+    {
+        guard isReady else { return damage }
         var bytes = input.bytes(0..<input.count)
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var done = 0
@@ -75,13 +78,13 @@ protocol Decompressor: AnyObject {
                     return unsafe (status, source.count - done - Int(stream.avail_in), target.count - Int(stream.avail_out))
                 }
             }
-            guard status == Z_OK || status == Z_STREAM_END else { return false }
+            guard status == Z_OK || status == Z_STREAM_END else { return damage }
             done += used
             try output(buffer.span.extracting(0..<made))
             isAtEnd = status == Z_STREAM_END
-            if isAtEnd { guard unsafe inflateReset(&stream) == Z_OK else { return false } }
+            if isAtEnd { guard unsafe inflateReset(&stream) == Z_OK else { return damage } }
         }
-        return true
+        return nil
     }
 }
 
@@ -94,8 +97,9 @@ protocol Decompressor: AnyObject {
 
     deinit { _ = unsafe ZSTD_freeDCtx(context) }
 
-    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> Bool {
-        guard let context = unsafe context else { return false }
+    func take(_ input: borrowing Span<UInt8>, _ output: (Span<UInt8>) throws(IngestError) -> Void) throws(IngestError) -> String?
+    {
+        guard let context = unsafe context else { return damage }
         let bytes = input.bytes(0..<input.count)
         var buffer = [UInt8](repeating: 0, count: ZSTD_DStreamOutSize())
         var (done, isFull) = (0, false)
@@ -108,13 +112,16 @@ protocol Decompressor: AnyObject {
                     return unsafe (rest, from.pos, to.pos)
                 }
             }
-            guard ZSTD_isError(rest) == 0 else { return false }
+            guard ZSTD_isError(rest) == 0 else {
+                guard ZSTD_getErrorCode(rest) == ZSTD_error_frameParameter_windowTooLarge else { return damage }
+                return "this takes more than 128 MB of memory: decompress it with `zstd -d --long=31`, and import the result"
+            }
             done = used
             isFull = made == buffer.count
             isAtEnd = rest == 0
             try output(buffer.span.extracting(0..<made))
         }
-        return true
+        return nil
     }
 }
 
@@ -137,10 +144,10 @@ enum DecompressedFile {
                         .readFailed, subject: path, reason: "reading failed at byte \(offset)", cause: errorText(errno))
                 }
                 guard count > 0 else { break }
-                let isSound = try decompressor.take(chunk.span.extracting(0..<count)) { bytes throws(IngestError) in
+                let fault = try decompressor.take(chunk.span.extracting(0..<count)) { bytes throws(IngestError) in
                     try write(bytes, to: target, path)
                 }
-                guard isSound else { throw damaged(path, "its compressed bytes are damaged near byte \(offset)") }
+                if let fault { throw damaged(path, fault == damage ? "\(damage) near byte \(offset)" : fault) }
                 offset += count
             }
             guard decompressor.isAtEnd else { throw damaged(path, "its compressed bytes end too early: the file is cut short") }

@@ -56,12 +56,10 @@ struct PipeContent {
         while ready.isEmpty, rawStart < raw.count {
             let end = min(raw.count, rawStart + Self.portion)
             var made: [UInt8] = []
-            let isSound = try decompressor.take(raw.span.extracting(rawStart..<end)) { bytes in
+            let fault = try decompressor.take(raw.span.extracting(rawStart..<end)) { bytes in
                 made += bytes.bytes(0..<bytes.count)
             }
-            guard isSound else {
-                throw IngestError(.wrongFormat, subject: path, reason: "its compressed bytes are damaged")
-            }
+            if let fault { throw IngestError(.wrongFormat, subject: path, reason: fault) }
             (ready, rawStart) = (made, end)
             if rawStart == raw.count { (raw, rawStart) = ([], 0) }
         }

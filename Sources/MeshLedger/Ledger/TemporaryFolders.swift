@@ -35,7 +35,7 @@ enum TemporaryFolders {
         }
     }
 
-    /// Removes the folders that no process has open, as far as possible.
+    /// Removes the folders that no process has open, as far as possible: for the superuser, those of all users.
     /// - Parameter waits: whether to wait until those that a killed process has just left are old enough, since nothing of what they hold may stay.
     static func removeAbandoned(waits: Bool = false) {
         let folder = folder
@@ -55,9 +55,9 @@ enum TemporaryFolders {
 
     private static func removeIfAbandoned(_ path: String) -> Finding {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
-            return .inUse
-        }
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            status.st_uid == geteuid() || geteuid() == 0
+        else { return .inUse }
         var file: Int32?
         do throws(StorageError) {
             file = try OwnedFile.open(path + "/LOCK", O_RDWR)
@@ -76,7 +76,7 @@ enum TemporaryFolders {
             if unsafe rmdir(path) == 0 { return .gone }
             guard time(nil) - status.st_mtim.tv_sec > leastAgeUnlocked else { return .inUse }
         }
-        try? FileManager.default.removeItem(atPath: path)  // another process may be removing it
+        try? OwnedFile.removeAll(path)  // another process may be removing it
         return .gone
     }
 

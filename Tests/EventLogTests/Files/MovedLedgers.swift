@@ -10,7 +10,9 @@ import Testing
     enum Change: CaseIterable {
         case moved, removed, replaced
         /// Only the folder of the log, or its file, as by a restore beside a writer that runs.
-        case logMoved, logReplaced, fileReplaced
+        case logMoved, logReplaced, fileReplaced, currentRemoved
+        /// An older copy is written over the file, as `cp -a` does.
+        case overwritten
     }
 
     @Test(arguments: Change.allCases, [false, true])
@@ -20,7 +22,9 @@ import Testing
         var options = EventLogOptions(sealing: SealingPolicy(isAutomatic: false))
         options.isInMemory = isInMemory
         let log = try EventLog.create(at: path, options: options)
-        try await appendNumbered(log, 10)
+        try await appendNumbered(log, 5)
+        let older = try Data(contentsOf: URL(fileURLWithPath: path + "/log/1/data.mdb"))
+        try await appendNumbered(log, 5)
         switch change {
         case .moved: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         case .removed: try FileManager.default.removeItem(atPath: path)
@@ -28,6 +32,8 @@ import Testing
         case .logMoved: try FileManager.default.moveItem(atPath: path + "/log", toPath: path + "/log.old")
         case .logReplaced: try Self.replace(path + "/log")
         case .fileReplaced: try Self.replace(path + "/log/1/data.mdb")
+        case .currentRemoved: try FileManager.default.removeItem(atPath: path + "/log/current")
+        case .overwritten: try FileHandle(forUpdating: URL(fileURLWithPath: path + "/log/1/data.mdb")).write(contentsOf: older)
         }
         for _ in 0..<2 {
             do throws(EventLogError) {

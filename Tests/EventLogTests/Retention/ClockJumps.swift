@@ -96,7 +96,26 @@ struct ClockJumps {
         let outlook = try lab.outlook(days: 10)
         #expect(outlook.plan == nil && outlook.isHeldBack)
         try await lab.add(20, tiles: 1, every: Self.day / 2)
-        #expect(try lab.outlook(days: 10).plan?.last == EventSequence(12 * 256))
+        // They are as old as what followed when the clock was right.
+        #expect(try lab.outlook(days: 10).plan == nil)
+        try await lab.add(1, tiles: 1, every: Self.day / 2)
+        #expect(try lab.outlook(days: 10).plan?.last == EventSequence(13 * 256))
+        await lab.log.close()
+    }
+
+    @Test func `a clock that starts in 1970 beside a log of today, and is right after a restart, makes no event old`()
+        async throws
+    {
+        let lab = try Lab(hasSteady: false)
+        try await lab.add(2, tiles: 1, every: Self.day / 2)
+        lab.clock.set(Timestamp(seconds: 1_000))
+        try await lab.add(18, tiles: 1, every: Self.day / 2)
+        lab.clock.set(Self.start.adding(seconds: 10 * Self.day))
+        try await lab.add(40, tiles: 1, every: Self.day / 2)
+        // The first events are 30 days old; those of the unset clock are no older than the first with the right time.
+        #expect(try lab.outlook(days: 31).plan == nil)
+        #expect(try lab.log.ages(olderThan: 20 * Self.day + 1, now: lab.clock.read()).lastOld <= 2 * 256)
+        #expect(try lab.log.ages(olderThan: 12 * Self.day, now: lab.clock.read()).lastOld >= 20 * 256)
         await lab.log.close()
     }
 

@@ -55,6 +55,14 @@ struct CompressedFiles {
         #expect(failure?.reason.contains("xz") == true && failure?.reason.contains("import -") == true)
     }
 
+    @Test func `a file that takes too much memory to decompress is not called damaged`() async throws {
+        let bench = try ImportBench()
+        // One empty block of a frame with a window of 2 GB.
+        let bytes: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0]
+        let failure = await bench.failure(try bench.write(bytes, to: "long.zst"))
+        #expect(failure?.reason.contains("128 MB") == true && failure?.reason.contains("damaged") == false, "\(failure as Any)")
+    }
+
     private func contents(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
 
     private func compressed(_ bytes: [UInt8], _ kind: String) throws -> [UInt8] {

@@ -142,6 +142,13 @@ struct DeletedFiles {
         await #expect(throws: EventLogError.self) { try await EventLog.merge([log], into: new) }
         #expect(isThere(unfinished + "/log/current"))
         await other.close()
+        try FileManager.default.removeItem(atPath: unfinished)
+        for target in [folder.path, folder.path + "/nothing", path + "/LOCK"] {
+            try FileManager.default.createSymbolicLink(atPath: unfinished, withDestinationPath: target)
+            let error = await #expect(throws: EventLogError.self) { try await EventLog.merge([log], into: new) }
+            #expect(error?.code == .exists && error?.detail?.contains("symbolic link") == true, "\(error as Any)")
+            try FileManager.default.removeItem(atPath: unfinished)
+        }
         _ = try await EventLog.merge([log], into: new)
         #expect(!isThere(unfinished) && isThere(new + "/log/current"))
         await log.close()

@@ -24,6 +24,10 @@ struct TemporaryLedgers {
         // A copy of an open ledger is what a killed process leaves: the files, and nobody who holds the lock.
         for path in [left, young, other] { try files.copyItem(atPath: alive.path, toPath: path) }
         for path in [left, other] { try age(path, seconds: 3_600) }
+        // The superuser removes those of all users.
+        if geteuid() == 0 {
+            for path in ["", "/LOCK"] { try #require(unsafe chown(left + path, 65_534, 65_534) == 0) }
+        }
         try age(young, seconds: 2)
         let next = try await Ledger.temporary()
         #expect(!files.fileExists(atPath: left))
