@@ -4,7 +4,9 @@ It works on lines, not on a syntax tree: what it makes may not compile, and is t
 """
 import dataclasses, re
 
-SWITCH = "mutantMade"
+SWITCH = "isMutantMade"
+# The size of the file in which each switch that was asked leaves a byte: more than there are switches.
+REACHED_BYTES = 1 << 16
 
 SWAPS = {
     " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " + ": " - ", " - ": " + ", " &+ ": " &- ",
@@ -288,14 +290,33 @@ def compiled_in(text, chosen):
     """The file's text with its mutants behind their switches; no two in one line."""
     lines = text.split("\n")
     for number, mutant in chosen:
-        lines[mutant.number - 1] = mutant.line(lines[mutant.number - 1], f"{SWITCH} == {number}")
+        lines[mutant.number - 1] = mutant.line(lines[mutant.number - 1], f"{SWITCH}({number})")
     return "\n".join(lines)
 
 
+SWITCH_FILE = """
+import Glibc
+
+private let mutantMade: Int = unsafe getenv("MESHLEDGER_BREAK").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+
+private nonisolated(unsafe) let mutantsReached: UnsafeMutableRawPointer? = {
+    guard let path = unsafe getenv("MESHLEDGER_REACHED") else { return nil }
+    let file = unsafe open(path, O_RDWR)
+    let bytes = unsafe mmap(nil, REACHED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    close(file)
+    return unsafe bytes == MAP_FAILED ? nil : bytes
+}()
+
+@usableFromInline func SWITCH(_ number: Int) -> Bool {
+    if let reached = unsafe mutantsReached { unsafe reached.storeBytes(of: 1, toByteOffset: number, as: UInt8.self) }
+    return number == mutantMade
+}
+"""
+
+
 def switch_file():
-    """The source file that each changed target gets."""
-    return (
-        "import Glibc\n\n@usableFromInline let %s: Int = unsafe getenv(\"MESHLEDGER_BREAK\").flatMap { unsafe Int(String(cString: $0)) } ?? 0\n" % SWITCH)
+    """The source file that each changed target gets. What is asked is in a shared map of a file, where it also stays if the process is killed."""
+    return SWITCH_FILE.lstrip().replace("REACHED_BYTES", str(REACHED_BYTES)).replace("SWITCH", SWITCH)
 
 
 def failed(output, folder, chosen):

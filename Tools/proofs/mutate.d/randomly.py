@@ -1,7 +1,7 @@
 """Makes random mutants by rule and reports which ones no test notices."""
-import concurrent.futures, dataclasses, json, math, random, re, resource, threading, time, tomllib
+import concurrent.futures, dataclasses, json, math, random, re, resource, time, tomllib, typing
 
-import mutants, runs
+import mutants, reach, runs
 
 ROUNDS = 20
 # Fewer prove nothing: this many are made even if the time is over.
@@ -23,30 +23,23 @@ class Room:
         self.stages = {name: tests for name, tests in self.stages.items() if tests[0]}
         self.modules = {name for tests, _ in self.stages.values() for name in re.findall(r"\w+Tests(?=[.\\])", tests)}
 
-    # By the tests of a stage, which rooms may share.
-    limits, lock = {}, threading.Lock()
+    def result(self, tree, recorded, number):
+        """Why the mutant is noticed, or nothing; how long that took, and how many suites ran. Only those that reach it do."""
+        begun, done = time.monotonic(), set()
+        for wanted, skipped in self.stages.values():
+            suites = [suite for suite in recorded.suites(wanted, skipped) if suite.key not in done and number in suite.reached]
+            for group in reach.groups(suites):
+                outcome = reach.test(tree, number, group, skipped)
+                done.update(suite.key for suite in group)
+                if not outcome.passed:
+                    return Result(outcome.why, time.monotonic() - begun, len(done))
+        return Result(None, time.monotonic() - begun, len(done))
 
-    def limit(self, tree, stage):
-        """How long the stage's tests may take, and how long they may sleep or work without output: a multiple of what they need when nothing is broken."""
-        tests = self.stages[stage]
-        with self.lock:
-            if tests not in self.limits:
-                whole = runs.test(tree, 0, *tests, 900)
-                if not whole.passed:
-                    raise SystemExit(f"without any mutant the tests of {self.name} do not pass: {whole.why}")
-                self.limits[tests] = max(120, 10 * whole.seconds), max(10, 5 * whole.silence), max(10, 5 * whole.work)
-                print(f"the tests of {self.name}, {stage}: {whole.seconds:.1f} s, silent for {whole.silence:.1f} s", flush=True)
-            return self.limits[tests]
 
-    def result(self, tree, number):
-        """Why the mutant is noticed, or nothing; and how long that took."""
-        begun = time.monotonic()
-        for stage, (wanted, skipped) in self.stages.items():
-            limit = self.limit(tree, stage)
-            outcome = runs.test(tree, number, wanted, skipped, *limit)
-            if not outcome.passed:
-                return outcome.why, time.monotonic() - begun
-        return None, time.monotonic() - begun
+class Result(typing.NamedTuple):
+    why: str | None
+    seconds: float
+    suites: int
 
 
 def rooms(root):
@@ -215,11 +208,11 @@ def run(tree, options):
     last = Last(tree)
     entries, count = last.unnoticed(rooms(tree)) if options.again else prepared(tree, options, last)
     print(f"{len(entries)} compile ({spent(begun)})", flush=True)
-    made, survivors = 0, []
+    made, survivors, recorded = 0, [], reach.Reach(tree, options.jobs, not options.again)
 
     def make(number, room):
         is_over = options.seconds and made >= FEWEST and time.monotonic() - begun > options.seconds
-        return None if is_over else room.result(tree, number)
+        return None if is_over else room.result(tree, recorded, number)
 
     jobs = concurrent.futures.ThreadPoolExecutor(options.jobs)
     running = {jobs.submit(make, number, room): (number, mutant) for number, (mutant, room) in list(entries.items())[:count]}
@@ -228,14 +221,16 @@ def run(tree, options):
             if job.result() is None:
                 continue
             made += 1
-            (number, mutant), (why, took) = running[job], job.result()
-            if why is None:
+            (number, mutant), result = running[job], job.result()
+            if result.why is None:
                 survivors.append(mutant)
+                reason = f"passed in {result.suites} suites" if result.suites else "not reached"
             else:
                 last.notice(number)
-            result = "survived" if why is None else "noticed"
-            print(f"{result:8} ({took:3.0f} s) {described(mutant)}" + (f"  [{why[:100]}]" if why else ""), flush=True)
+                reason = result.why[:100]
+            print(f"{'noticed' if result.why else 'survived':8} ({result.seconds:3.0f} s) {described(mutant)}  [{reason}]", flush=True)
     finally:
+        recorded.pool.shutdown(cancel_futures=True)
         jobs.shutdown(cancel_futures=True)
     if made < len(running):
         print(f"the time was over after {made} mutants")

@@ -4,10 +4,11 @@ import os, pathlib, re, shutil, signal, subprocess, tempfile, time, typing
 BUILD_SECONDS = 3600
 
 
-def environment(root, number, folder):
+def environment(root, number, folder, reached):
     return {
         "MESHLEDGER_SHARED": str(root.parent / "shared"), "MESHLEDGER_PYTHON": str(root / ".tools" / "venv" / "bin" / "python"),
         **os.environ, "MESHLEDGER_BREAK": str(number), "TMPDIR": folder, "NO_COLOR": "1",
+        **({"MESHLEDGER_REACHED": reached} if reached else {}),
     }
 
 
@@ -26,6 +27,12 @@ def build(root, what=("--build-tests",), modules=()):
 
 def bundle(root):
     return next((root / ".build" / "debug").resolve().glob("*PackageTests.xctest"))
+
+
+def listed(root):
+    """All tests with their modules, suites and files, as filters see them."""
+    command = [str(bundle(root)), "--testing-library", "swift-testing", "--list-tests", "-v"]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 # A separate folder in memory, which disappears with the tests: a concurrent run neither sees nor fills it.
@@ -55,7 +62,17 @@ def used(process):
         return 0.0
 
 
-def test(root, number, wanted, skipped, seconds, silence=None, work=None):
+def end(leader):
+    """Kills a session's processes. Programs that tests start have groups of their own, and would go on."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(path.read_text().rsplit(")", 1)[1].split()[3]) == leader:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended
+
+
+def test(root, number, wanted, skipped, seconds, silence=None, work=None, reached=None):
     """Runs tests until one fails, or take too long, or print nothing for too long while they sleep or work, which also counts as a failure."""
     folder = tempfile.mkdtemp(prefix="mutate-", dir="/tmp")
     os.chmod(folder, 0o755)  # a test reads as another user
@@ -65,7 +82,7 @@ def test(root, number, wanted, skipped, seconds, silence=None, work=None):
     if skipped:
         command += ["--skip", skipped]
     process = subprocess.Popen(
-        command, cwd=root, env=environment(root, number, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command, cwd=root, env=environment(root, number, folder, reached), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
     text, why, begun, longest, hardest = b"", None, time.monotonic(), 0, 0
@@ -94,10 +111,7 @@ def test(root, number, wanted, skipped, seconds, silence=None, work=None):
             else:
                 time.sleep(0.02)
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        end(process.pid)
         process.wait()
         process.stdout.close()
         shutil.rmtree(folder, ignore_errors=True)
