@@ -40,6 +40,19 @@ struct ValuesOfEvents {
         }
     }
 
+    @Test func `kinds of events have the numbers of the format's description`() {
+        let encodings: [PayloadEncoding] = [.gap, .note, .erasure, .retention, .clockJump]
+        #expect(encodings.map(\.rawValue) == [1, 2, 3, 4, 5] && encodings.map(\.isOfLog) == [false, false, true, true, true])
+    }
+
+    @Test func `bytes that are shorter than a record's header are no record`() {
+        let bytes = [UInt8](repeating: 0, count: RecordHeader.size - 1)
+        for count in [0, 8, bytes.count] {
+            let isIntact = Record.isIntact(bytes.span.rawBytes.extracting(first: count), sequence: 1)
+            #expect(!isIntact, "\(count)")
+        }
+    }
+
     @Test func `an erasure is read from its bytes, and bytes that name events past the last number are refused`() throws {
         func range(_ first: UInt64, _ last: UInt64) -> ClosedRange<EventSequence> { EventSequence(first)...EventSequence(last) }
         let most = UInt64.max - 1

@@ -131,6 +131,22 @@ struct LogTimes {
         }
     }
 
+    @Test func `64 leaps ahead are remembered, and a clock that shows what followed one goes on from there`() {
+        for (leaps, isRemembered) in [(64, true), (65, false)] as [(Int64, Bool)] {
+            let start = 1_000 * Self.hour
+            var time = time(age: 0, start: start)
+            func settle(_ place: Int64) {
+                for visit in 0...8 as ClosedRange<Int64> { _ = time.see(place + visit * Self.hour / 8) }
+            }
+            for leap in 1...leaps { settle(start + leap * 100 * Self.hour) }
+            #expect(time.time == start + leaps * 100 * Self.hour + Self.hour)
+            settle(start + 50 * Self.hour)
+            // Without the first leap nothing is known of how much time has passed, and the latest time goes on.
+            let ahead = isRemembered ? start + 51 * Self.hour : start + leaps * 100 * Self.hour + 2 * Self.hour
+            #expect(time.time == ahead, "\(leaps)")
+        }
+    }
+
     @Test func `sums and differences stay within what a clock can show`() {
         for (left, right) in [
             (Int64.max, 1), (.max, 0), (.min, -1), (.min, 0), (0, .max), (0, .min), (1, .max), (-1, .min), (5, -7),

@@ -105,4 +105,20 @@ struct MessageRowsModel {
         pending.committed()
         #expect(pending.pendingBytes == 0)
     }
+
+    @Test func `a message's key is read as the order in which it was written`() {
+        var generator = SeededGenerator(seed: 3)
+        let nodes: [UInt32] = [1, 0x8000_0001, 0x1234_5678, .max - 1]
+        for from in nodes {
+            for to in nodes {
+                var row = MessageRow(
+                    thread: MessageThread(between: from, and: to), time: .random(in: 0...UInt32.max, using: &generator),
+                    sequence: .random(in: 0...UInt64.max, using: &generator))
+                row.from = from
+                let key = row.key
+                let read = MessageRow.sortKey(of: key.rawSpan)
+                #expect(read.map { $0 == row.sortKey } == true)
+            }
+        }
+    }
 }

@@ -15,10 +15,16 @@ struct DirectMessageTests {
 
     /// A direct message from Alice to Bob, as a gateway publishes it.
     private func sealed(_ text: String, id: UInt32, gateway: String = "!aabbccdd") throws -> [UInt8] {
+        try sealed(Array(text.utf8), port: Port.text, id: id, at: Self.sentTime, gateway: gateway)
+    }
+
+    private func sealed(
+        _ payload: [UInt8], port: UInt32, id: UInt32, at time: UInt32, gateway: String = "!aabbccdd"
+    ) throws -> [UInt8] {
         let key = SHA256.hash(try X25519.sharedSecret(privateKey: Self.aliceKey, publicKey: X25519.publicKey(of: Self.bobKey)))
         var data = WireWriter()
-        data.varint(1, UInt64(Port.text))
-        data.bytes(2, Array(text.utf8))
+        data.varint(1, UInt64(port))
+        data.bytes(2, payload)
         data.varint(9, 0)
         let extra: [UInt8] = [9, 8, 7, 6]
         let nonce = [id, Self.alice].map { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
@@ -29,7 +35,7 @@ struct DirectMessageTests {
             packet.fixed32(2, Self.bob)
             packet.bytes(5, sealed.ciphertext + sealed.tag + extra)
             packet.fixed32(6, id)
-            packet.fixed32(7, Self.sentTime)
+            packet.fixed32(7, time)
             packet.bool(17, true)
         }
         envelope.string(2, "PKI")
@@ -42,8 +48,8 @@ struct DirectMessageTests {
         return Packet(from: Self.alice, id: 1, port: Port.nodeInfo, payload: Packet.user("Alice", key: key)).envelope()
     }
 
-    private func ledger(_ envelopes: [[UInt8]]) async throws -> Ledger {
-        let ledger = try await Ledger.temporary()
+    private func ledger(_ envelopes: [[UInt8]], options: LedgerOptions = LedgerOptions()) async throws -> Ledger {
+        let ledger = try await Ledger.temporary(options: options)
         let source = try await ledger.log.source(named: "test")
         let events = envelopes.map {
             NewEvent(
@@ -117,6 +123,23 @@ struct DirectMessageTests {
         try await add(try PrivateKey(node: Self.bob, key: Self.bobKey), to: ledger)
         let row = try #require(try ledger.message(id: 77, from: Self.alice))
         #expect((row.receptions, row.state) == (2, .delivered))
+        try await ledger.close()
+    }
+
+    @Test func `D22: a position that a private key opens is in an earlier state whose rows have gone since`() async throws {
+        let places = try (1...3 as ClosedRange<UInt32>).map { number in
+            try sealed(
+                Packet.position(Int32(number) * 100_000_000, 80_000_000), port: Port.position, id: 76 + number,
+                at: Self.sentTime + number)
+        }
+        let ledger = try await ledger([try introduction()] + places, options: LedgerOptions(caps: ViewCaps(positions: 1)))
+        try await add(try PrivateKey(node: Self.bob, key: Self.bobKey), to: ledger)
+        #expect(try ledger.positions(of: Self.alice).map(\.latitudeE7) == [300_000_000])
+        for (last, latitudes) in [(1, []), (2, [100_000_000]), (3, [200_000_000])] as [(UInt64, [Int32])] {
+            let then = try ledger.asOf(.sequence(last))
+            #expect(try then.positions(of: Self.alice).map(\.latitudeE7) == latitudes, "\(last)")
+            try await then.close()
+        }
         try await ledger.close()
     }
 }

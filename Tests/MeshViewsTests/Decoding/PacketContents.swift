@@ -182,6 +182,15 @@ struct PacketContents {
         try await ledger.close()
     }
 
+    @Test func `receptions of a radio that differ in the strength only are two, whatever it is`() async throws {
+        let first = Packet(payload: Array("hello".utf8), gateway: "", snr: 1)
+        var other = first
+        other.snr = 0
+        let ledger = try await ledger(of: [first, other, first])
+        #expect(try ledger.messages().map(\.receptions) == [2])
+        try await ledger.close()
+    }
+
     @Test func `the JSON beside the protobuf of a gateway is no second reception, and the protobuf has the row`() async throws {
         let json =
             #"{"channel":0,"from":268435457,"id":1,"payload":{"text":"hi"},"rssi":-90,"sender":"!00000011","snr":6.25,"timestamp":1780000000,"to":4294967295,"type":"text"}"#

@@ -35,4 +35,21 @@ struct Distances {
             #expect(abs(precision - halfE7 * 1e-7 * Self.degree) < 0.01, "\(bits) bits")
         }
     }
+
+    @Test func `the places of a trace route are no more precise than is asked for`() throws {
+        var route = TraceRouteRow(from: 1, id: 2)
+        route.places = [
+            TraceRouteRow.Place(node: 1, time: 5, latitudeE7: 401_234_568, longitudeE7: -81_234_567),
+            TraceRouteRow.Place(node: 3, time: 6, latitudeE7: -401_234_568, longitudeE7: 1_799_999_999),
+        ]
+        for bits in [1, 14, 31, 32] as [UInt32] {
+            let precision = try #require(PlacePrecision(bits: bits))
+            let reduced = route.reduced(to: precision)
+            let places = route.places.map { row($0.latitudeE7, $0.longitudeE7).reduced(to: precision) }
+            #expect(reduced.places.map(\.latitudeE7) == places.map(\.latitudeE7), "\(bits)")
+            #expect(reduced.places.map(\.longitudeE7) == places.map(\.longitudeE7), "\(bits)")
+            #expect((reduced.places.map(\.latitudeE7) == route.places.map(\.latitudeE7)) == (bits == 32), "\(bits)")
+            #expect(reduced.places.map(\.node) == [1, 3] && reduced.places.map(\.time) == [5, 6])
+        }
+    }
 }

@@ -90,6 +90,14 @@ struct NodesAndTelemetry {
         try await ledger.close()
     }
 
+    @Test func `metrics have the gateway that heard them, whatever its number is`() async throws {
+        var packets = [telemetry(1, kind: 2) { $0.varint(1, 50) }, telemetry(2, kind: 2) { $0.varint(1, 51) }]
+        (packets[0].gateway, packets[1].gateway) = ("!00000001", "!ffffffff")
+        let ledger = try await ledger(of: packets)
+        #expect(try ledger.telemetry(of: nil, RowQuery(newestFirst: false)).map(\.gateway) == [1, .max])
+        try await ledger.close()
+    }
+
     private func telemetry(_ id: UInt32, kind: UInt32, _ metrics: (inout WireWriter) -> Void) -> Packet {
         var writer = WireWriter()
         writer.fixed32(1, Self.start)

@@ -66,6 +66,7 @@ import Testing
         let result = decoded(writer.bytes, .fromRadio)
         #expect(result.packet.fromRadio == 4 && result.packet.opening == .none && !result.packet.hasPacket)
         #expect((try? NodeInfo(decoding: result.payload.rawSpan)) == node)
+        #expect(decoded(Sample.envelope(Sample().clear), .serviceEnvelope).packet.fromRadio == 0)
     }
 
     @Test func `a key opens what is of its channel, whatever the channel's hash is`() throws {

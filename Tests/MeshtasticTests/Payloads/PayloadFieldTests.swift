@@ -194,6 +194,49 @@ import Testing
         #expect(Set(Self.shapes.map(\.0)).count + 2 == (0...UInt8.max).count { MessageShape(rawValue: $0) != nil })
     }
 
+    @Test func `a field of a payload is believed with the type that it has, and with no other`() throws {
+        for (shape, name) in Self.shapes {
+            let fields = shape.fields
+            func isBelieved(_ body: (inout WireWriter) -> Void) throws -> Bool {
+                let bytes = PacketSeeds.encoded(body)
+                return try PayloadCheck.isPlausible(shape, bytes.rawSpan, ByteRange(truncating: 0, bytes.count))
+            }
+            for number in 1...min(fields.highest, 63) {
+                let bit: UInt64 = 1 << UInt64(number)
+                #expect(try isBelieved { $0.varint(number, 1) } == (fields.varints & bit != 0), "\(name) \(number)")
+                #expect(try isBelieved { $0.fixed32(number, 1) } == (fields.fixed32s & bit != 0), "\(name) \(number)")
+                #expect(try isBelieved { $0.bytes(number, []) } == (fields.lengths & bit != 0), "\(name) \(number)")
+            }
+        }
+    }
+
+    @Test func `an administrator's message may have a number, a fixed number or bytes in any of its fields`() throws {
+        for number in 1...63 as ClosedRange<UInt32> {
+            for body in [{ $0.varint(number, 1) }, { $0.fixed32(number, 1) }, { $0.bytes(number, []) }]
+                as [(inout WireWriter) -> Void]
+            {
+                let bytes = PacketSeeds.encoded(body)
+                #expect(
+                    try PayloadCheck.isPlausible(.admin, bytes.rawSpan, ByteRange(truncating: 0, bytes.count)), "\(number)")
+            }
+        }
+    }
+
+    @Test func `each port has the number that the schema gives its name`() {
+        for (port, name) in [
+            (Port.text, "TEXT_MESSAGE_APP"), (Port.remoteHardware, "REMOTE_HARDWARE_APP"), (Port.position, "POSITION_APP"),
+            (Port.nodeInfo, "NODEINFO_APP"), (Port.routing, "ROUTING_APP"), (Port.admin, "ADMIN_APP"),
+            (Port.waypoint, "WAYPOINT_APP"), (Port.detectionSensor, "DETECTION_SENSOR_APP"), (Port.alert, "ALERT_APP"),
+            (Port.keyVerification, "KEY_VERIFICATION_APP"), (Port.remoteShell, "REMOTE_SHELL_APP"), (Port.reply, "REPLY_APP"),
+            (Port.paxcounter, "PAXCOUNTER_APP"), (Port.storeForwardPlusPlus, "STORE_FORWARD_PLUSPLUS_APP"),
+            (Port.nodeStatus, "NODE_STATUS_APP"), (Port.meshBeacon, "MESH_BEACON_APP"),
+            (Port.storeForward, "STORE_FORWARD_APP"), (Port.rangeTest, "RANGE_TEST_APP"), (Port.telemetry, "TELEMETRY_APP"),
+            (Port.simulator, "SIMULATOR_APP"), (Port.traceroute, "TRACEROUTE_APP"), (Port.neighborInfo, "NEIGHBORINFO_APP"),
+            (Port.atakPlugin, "ATAK_PLUGIN"), (Port.mapReport, "MAP_REPORT_APP"), (Port.powerStress, "POWERSTRESS_APP"),
+            (Port.highest, "MAX"),
+        ] { #expect(FieldTable.portName(port) == name) }
+    }
+
     /// What a shape says of the inside of a field, in words.
     private static func inside(_ shape: MessageShape, _ number: UInt32) -> String {
         switch shape.inside(number) {

@@ -50,6 +50,14 @@ import Testing
         #expect(telemetry.time == 12 && telemetry.kind == .power && telemetry.metrics.count == 5)
     }
 
+    @Test func `a body of fields 2 to 31 is one of metrics, and the last one counts`() throws {
+        for (number, kind) in [(1, 0), (2, 2), (3, 3), (31, 31), (32, 0)] as [(UInt32, UInt8)] {
+            let bytes = PacketSeeds.encoded { $0.bytes(number, [8, 1]) }
+            let telemetry = try Telemetry(decoding: bytes.rawSpan)
+            #expect(telemetry.rawKind == kind && telemetry.metrics.count == (kind == 0 ? 0 : 2), "\(number)")
+        }
+    }
+
     @Test func `a position has presence for what 0 would mean`() throws {
         let empty = try Position(decoding: [UInt8]().rawSpan)
         #expect(empty.latitudeE7 == nil && empty.altitude == nil)
