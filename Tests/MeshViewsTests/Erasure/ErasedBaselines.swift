@@ -1,0 +1,30 @@
+import EventLog
+import MeshLedger
+import Meshtastic
+import Testing
+
+/// What is left of dropped events is in baselines, and erasures reach it there.
+struct ErasedBaselines {
+    private typealias Packet = MeshPacketBuilder
+    private static let start: UInt32 = 1_780_000_000
+
+    @Test func `a packet of dropped events leaves its sender's history, and the packets beside it stay`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let users = [("First", 7), ("Second", 8), ("Third", 9)].map { name, id in
+            Packet(from: 1_001, id: id, rxTime: Self.start + id, port: Port.nodeInfo, payload: Packet.user(name))
+        }
+        let others = (0..<300).map { Packet(from: 1_002, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append((users + others).map { $0.event(source) })
+        try await ledger.catchUp()
+        try await ledger.retain(through: EventSequence(256))
+        func names() throws -> [String] {
+            try ledger.nodeHistory(RowQuery(newestFirst: false)).map(\.longName).filter { !$0.isEmpty }
+        }
+        #expect(try names() == ["First", "Second", "Third"])
+        try await ledger.erase(.packet(id: 8, from: 1_001), reason: "asked for")
+        try await ledger.catchUp()
+        #expect(try names() == ["First", "Third"])
+        try await ledger.close()
+    }
+}
