@@ -158,6 +158,19 @@ struct RetentionPlans {
         await log.close()
     }
 
+    @Test func `the events of a tile are as old as the latest of them, also where they came within an hour`() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
+        let log = try EventLog.create(at: folder.path + "/ledger", options: EventLogOptions(clock: clock.read))
+        for _ in 0..<4 {
+            try await appendNumbered(log, 64)
+            clock.advance(seconds: 600)
+        }
+        #expect(try log.ages(olderThan: 600, now: clock.read()).lastOld == 0)
+        #expect(try log.ages(olderThan: 599, now: clock.read()).lastOld == 256)
+        await log.close()
+    }
+
     @Test func `a plan is held back where the clock would drop more than half of what it keeps`() {
         func plan(_ last: UInt64, _ count: UInt64) -> RetentionPlan {
             RetentionPlan(
