@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Glibc
+internal import Synchronization
 
 /// How a row is stored.
 public enum PutMode: Sendable {
@@ -42,9 +43,10 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     public consuming func commit() throws(StorageError) {
         isEnded = true
         let environment = handle.environment
+        let number = unsafe mdb_txn_id(handle.pointer)
         let result = unsafe mdb_txn_commit(handle.pointer)
         defer { environment.leave() }
-        guard result != MDB_SUCCESS else { return }
+        guard result != MDB_SUCCESS else { return environment.noteCommit(number) }
         let code = environment.code(ofCommit: result)
         let isRefused =
             code == .sizeLimitReached || code == .outOfMemory || code == .diskFull && environment.witness?.isDataSynced() ?? true
@@ -68,10 +70,9 @@ extension Environment {
             if result == MDB_PANIC { closeWrites() }
             throw StorageError(.init(number: result), call: "mdb_txn_begin", path: path, number: result)
         }
-        guard unsafe hasCommit(before: pointer) else {
+        guard unsafe isBasedOnLastCommit(pointer) else {
             unsafe mdb_txn_abort(pointer)
             leave()
-            closeWrites()
             throw StorageError(.replaced, call: "another copy was written over its file", path: path)
         }
         return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer, watch: watch))
@@ -87,16 +88,24 @@ extension Environment {
         return result
     }
 
-    /// Whether the file has the commit on which the transaction is based. LMDB takes its number from the lock file, and would not notice that another copy
-    /// was written over the data file.
-    private func hasCommit(before transaction: OpaquePointer) -> Bool {
-        let last = UInt64(unsafe mdb_txn_id(transaction)) - 1
+    /// A transaction without changes is not stored, and the next one has its number.
+    fileprivate func noteCommit(_ number: Int) {
+        var info = unsafe MDB_envinfo()
+        guard unsafe mdb_env_info(handle, &info) == MDB_SUCCESS, unsafe info.me_last_txnid >= number else { return }
+        state.withLock { $0.lastCommit = number }
+    }
+
+    /// Whether the commit on which the transaction is based is the last one. LMDB takes its number from the lock file, and would not notice that another
+    /// copy was written over the data file, or over both.
+    private func isBasedOnLastCommit(_ transaction: OpaquePointer) -> Bool {
+        let base = unsafe mdb_txn_id(transaction) - 1
+        guard base >= state.withLock({ $0.lastCommit }) else { return false }
         var (file, stored) = (Int32(-1), UInt64(0))
         guard unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS else { return false }
-        let place = off_t(last & 1) * off_t(DataFile.pageSize) + off_t(MetaPage.transactionOffset)
+        let place = off_t(base & 1) * off_t(DataFile.pageSize) + off_t(MetaPage.transactionOffset)
         // What cannot be read is reported by whatever needs it.
         guard unsafe pread(file, &stored, 8, place) == 8 else { return true }
-        return UInt64(littleEndian: stored) == last
+        return UInt64(littleEndian: stored) == UInt64(base)
     }
 
     /// The meaning of a failed commit. LMDB also returns EIO for a write that a full disk cut short; the remaining space distinguishes the two.

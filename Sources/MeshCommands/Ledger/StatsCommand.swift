@@ -68,6 +68,7 @@ struct StatsCommand: AsyncParsableCommand {
                 facts.append(Fact(name: "first_arrival", value: .second(first.header.arrivalTime.seconds)))
                 facts.append(Fact(name: "last_arrival", value: .second(last.header.arrivalTime.seconds)))
             }
+            facts += Self.heard(ledger)
             try facts.append(contentsOf: Self.retention(ledger))
             facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
             let sealing = try ledger.log.sealingStatistics()
@@ -117,6 +118,14 @@ struct StatsCommand: AsyncParsableCommand {
             }
         }
         return (facts, views)
+    }
+
+    /// When packets were heard, where more is known than when they came in.
+    private static func heard(_ ledger: Ledger) -> [Fact] {
+        let channels = (try? ledger.channels()) ?? []  // the other facts do without
+        let rows = channels.filter { !$0.isTimeOfImport && $0.firstHeard > 0 }
+        guard let first = rows.map(\.firstHeard).min(), let last = rows.map(\.lastHeard).max() else { return [] }
+        return [Fact(name: "first_heard", value: .second(Int64(first))), Fact(name: "last_heard", value: .second(Int64(last)))]
     }
 
     private static func limit(_ ledger: Ledger) -> (bytes: UInt64?, problem: String?) {

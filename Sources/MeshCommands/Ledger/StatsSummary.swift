@@ -36,6 +36,7 @@ struct StatsSummary {
             events += ", which came in from \(first) to \(last)"
         }
         add("events", events)
+        if let first = text("first_heard", zone), let last = text("last_heard", zone) { add("heard", "from \(first) to \(last)") }
         let through = text("dropped_through_arrival", zone) ?? ""
         add("dropped", number("dropped_events").map { "\($0.counted("event")) by retention, up to \(through)" })
         let rows = views.filter { !["packets", "archived"].contains($0.name) }.compactMap { view in

@@ -27,7 +27,7 @@ struct OutputOptions: ParsableArguments {
     /// Where to print anything that is not a table.
     /// - Parameter isLive: whether a file is written in place, since others read it meanwhile.
     func target(isLive: Bool = false) throws -> StandardOutput {
-        try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager)
+        try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager && !isLive)
     }
 
     /// - Parameters:
@@ -38,9 +38,9 @@ struct OutputOptions: ParsableArguments {
     }
 
     func anyWriter(_ columns: [Column<AnyRow>], keepsOrder: Bool = false, isLive: Bool = false) throws -> AnyRowWriter {
-        let target = try output.map { try StandardOutput(file: $0, isLive: isLive) } ?? StandardOutput(pages: !noPager && !isLive)
-        return AnyRowWriter(
-            columns, format: format, output: target, style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
+        AnyRowWriter(
+            columns, format: format, output: try target(isLive: isLive),
+            style: TableStyle(zone: zone, isWide: wide, keepsOrder: keepsOrder))
     }
 }
 

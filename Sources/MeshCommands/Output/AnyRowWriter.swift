@@ -44,7 +44,8 @@ final class AnyRowWriter {
             guard format != .csv else { return { value($0).appendCSV(to: &$1) } }
             let start = Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
             return { row, text in
-                text += start
+                // Without a reference to the array, which would be counted.
+                unsafe start.withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
                 value(row).appendJSON(to: &text)
             }
         }

@@ -11,8 +11,8 @@ import Testing
         case moved, removed, replaced
         /// Only the folder of the log, or its file, as by a restore beside a writer that runs.
         case logMoved, logReplaced, fileReplaced, currentRemoved
-        /// An older copy is written over the file, as `cp -a` does.
-        case overwritten
+        /// An older copy is written over the file, or over both files, as `cp -a` does.
+        case overwritten, bothOverwritten
     }
 
     @Test(arguments: Change.allCases, [false, true])
@@ -23,7 +23,7 @@ import Testing
         options.isInMemory = isInMemory
         let log = try EventLog.create(at: path, options: options)
         try await appendNumbered(log, 5)
-        let older = try Data(contentsOf: URL(fileURLWithPath: path + "/log/1/data.mdb"))
+        let older = try ["data.mdb", "lock.mdb"].map { try Data(contentsOf: URL(fileURLWithPath: path + "/log/1/" + $0)) }
         try await appendNumbered(log, 5)
         switch change {
         case .moved: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -33,7 +33,10 @@ import Testing
         case .logReplaced: try Self.replace(path + "/log")
         case .fileReplaced: try Self.replace(path + "/log/1/data.mdb")
         case .currentRemoved: try FileManager.default.removeItem(atPath: path + "/log/current")
-        case .overwritten: try FileHandle(forUpdating: URL(fileURLWithPath: path + "/log/1/data.mdb")).write(contentsOf: older)
+        case .overwritten: try Self.overwrite(path + "/log/1/data.mdb", older[0])
+        case .bothOverwritten:
+            try Self.overwrite(path + "/log/1/data.mdb", older[0])
+            try Self.overwrite(path + "/log/1/lock.mdb", older[1])
         }
         for _ in 0..<2 {
             do throws(EventLogError) {
@@ -50,6 +53,10 @@ import Testing
         let other = try EventLog.open(at: path, options: options)
         #expect(other.head.rawValue == 10)
         await other.close()
+    }
+
+    private static func overwrite(_ path: String, _ bytes: Data) throws {
+        try FileHandle(forUpdating: URL(fileURLWithPath: path)).write(contentsOf: bytes)
     }
 
     private static func replace(_ path: String) throws {

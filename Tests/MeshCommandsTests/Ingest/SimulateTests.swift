@@ -40,6 +40,19 @@ struct SimulateTests {
         #expect(try tool.run("verify").status == 0)
     }
 
+    @Test func `stats tells when packets were heard, beside when they came in`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        #expect(try tool.run("stats").output.contains("heard") == false, "nothing was heard")
+        try tool.run("simulate", "--seed", "1", "--nodes", "20", "--packets", "500", "--start", "2025-09-01T00:00:00Z")
+        let stats = try #require(try tool.run("stats", "--format", "json").objects.first)
+        for (fact, order) in [("first_heard", ["--oldest-first"]), ("last_heard", [])] {
+            let packet = try tool.start(["packets", "--limit", "1", "--format", "jsonl"] + order).wait().objects.first
+            #expect((stats[fact] as? String)?.prefix(19) == (packet?["time"] as? String)?.prefix(19), "\(fact)")
+        }
+        #expect(try tool.run("stats").output.contains("from 2025-09-01T"))
+    }
+
     @Test func `a rebuild gives the same digests`() throws {
         let tool = try Tool()
         try tool.run("init")
