@@ -180,14 +180,14 @@ struct LogWriter {
     /// Refuses to acknowledge events that are not in the ledger at the path.
     private mutating func requirePlace() throws(StorageError) {
         guard let lock else { return }
-        let hadCurrent = hasCurrent
-        hasCurrent = LogFolder(path: path).hasCurrent
+        let isNamed = LogFolder(path: path).hasCurrent
+        if isNamed { hasCurrent = true }
         let lost: String? =
             if !lock.isInPlace(at: path + "/LOCK") {
                 "LOCK is another file or is gone"
             } else if !store.environment.isInPlace {
                 "the file of the log is another file or is gone"
-            } else if hadCurrent && !hasCurrent {
+            } else if hasCurrent && !isNamed {
                 "log/current, which names the log, is gone"
             } else {
                 nil

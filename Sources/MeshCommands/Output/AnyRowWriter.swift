@@ -14,7 +14,7 @@ final class AnyRowWriter {
     let style: TableStyle
     private let output: StandardOutput
     /// What each column adds to a line. Copying the column would cost as much as its value.
-    private let append: [(AnyRow, inout [UInt8]) -> Void]
+    private let appenders: [(AnyRow, inout [UInt8]) -> Void]
     /// A line, whose memory the next one reuses.
     private var text: [UInt8] = []
     private var waiting: [[String]] = []
@@ -39,7 +39,7 @@ final class AnyRowWriter {
         digits = shownColumns.map(\.digits)
         isNumeric = Array(repeating: true, count: shownColumns.count)
         offsets = Array(repeating: "", count: shownColumns.count)
-        append = columns.enumerated().map { index, column in
+        appenders = columns.enumerated().map { index, column in
             let value = column.value
             guard format != .csv else { return { value($0).appendCSV(to: &$1) } }
             let start = Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
@@ -77,7 +77,7 @@ final class AnyRowWriter {
     private func put(_ row: AnyRow, isFirst: Bool) {
         switch format {
         case .table: break
-        case .csv: writeCSV { text, index in append[index](row, &text) }
+        case .csv: writeCSV { text, index in appenders[index](row, &text) }
         case .jsonl: writeObject(row, before: "")
         case .json: writeObject(row, before: isFirst ? "\n" : ",\n")
         }
@@ -160,8 +160,8 @@ final class AnyRowWriter {
     private func writeObject(_ row: AnyRow, before: String) {
         var text = emptyLine()
         text += before.utf8
-        for append in append { append(row, &text) }
-        text += (append.isEmpty ? "{}" : "}").utf8
+        for append in appenders { append(row, &text) }
+        text += (appenders.isEmpty ? "{}" : "}").utf8
         if format == .jsonl { text.append(UInt8(ascii: "\n")) }
         write(text)
     }

@@ -39,13 +39,13 @@ enum TemporaryFolders {
     /// - Parameter waits: whether to wait until those that a killed process has just left are old enough, since nothing of what they hold may stay.
     static func removeAbandoned(waits: Bool = false) {
         let folder = folder
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
-        for name in names where name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil {
-            var turns = waits ? 10 * (leastAge + 1) : 0  // it ends whatever the clock does meanwhile
-            while removeIfAbandoned(folder + "/" + name) == .tooYoung, turns > 0 {
-                usleep(100_000)
-                turns -= 1
-            }
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
+        var names = all.filter { $0.hasPrefix(prefix) && UUID(uuidString: String($0.dropFirst(prefix.count))) != nil }
+        // It ends whatever the clock does meanwhile, and however many folders another user makes.
+        for turn in 0...(waits ? 10 * (leastAge + 1) : 0) {
+            if turn > 0 { usleep(100_000) }
+            names.removeAll { removeIfAbandoned(folder + "/" + $0) != .tooYoung }
+            if names.isEmpty { return }
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MeshViews
 
-/// With another version a ledger's views are built anew, and what is no longer readable of dropped events is gone.
+/// A view with another version is rebuilt, and rows of dropped events that its code can no longer read are lost.
 struct VersionsOfViews {
     @Test func `views are of the versions that ledgers have, and read the earlier ones`() {
         let versions = ViewRegistry.projections(ViewCaps()).map { ($0.name, $0.oldestReadableVersion...$0.version) }
