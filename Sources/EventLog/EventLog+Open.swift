@@ -99,7 +99,7 @@ extension EventLog {
         var environmentOptions = EnvironmentOptions(
             access: options.access == .readOnly ? .readOnly : .readWrite, durability: options.isDurable ? .full : .none,
             sizeLimit: options.sizeLimit, maximumTables: 16, createsFolder: creates)
-        environmentOptions.refusesShortFile = true
+        (environmentOptions.refusesShortFile, environmentOptions.isSharedLikeFolder) = (true, true)
         environmentOptions.excludesWriters = excludesWriters
         do throws(StorageError) {
             return try Environment.open(path, environmentOptions)
@@ -140,7 +140,7 @@ extension EventLog {
         let writer = LogWriter(
             stores: stores, sizes: sizes, path: folder.path, board: board, names: names, prepared: prepared, tail: tail,
             saltSeed: options.saltSeed ?? { _ in options.randomBytes(TileSalts.seedSize) }, commitFault: options.commitFault,
-            lock: options.isTemporary ? nil : lock)
+            place: options.isTemporary ? nil : lock.map { LogPlace(folder.path, $0) })
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { Relay.run { queue.nudge(options.clock()) } }

@@ -101,7 +101,7 @@ extension Environment {
         defer { leave() }
         var source: Int32 = -1
         try check(unsafe mdb_env_get_fd(handle, &source), "mdb_env_get_fd")
-        let target = try OwnedFile.create(path)
+        let target = try OwnedFile.create(path, mode: nil)
         defer { Glibc.close(target) }
         var (offset, buffer) = (0, [UInt8](repeating: 0, count: 1 << 20))
         while true {
@@ -118,7 +118,7 @@ extension Environment {
     package func copySnapshot(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
-        let target = try OwnedFile.create(path)
+        let target = try OwnedFile.create(path, mode: nil)
         defer { Glibc.close(target) }
         try check(unsafe mdb_env_copyfd(handle, target), "mdb_env_copyfd")
     }
@@ -136,6 +136,9 @@ extension Environment {
         try check(unsafe mdb_reader_check(handle, &count), "mdb_reader_check")
         return Int(count)
     }
+
+    /// Lets somebody remove the files at the path while they are open here.
+    package func giveUpName() { state.withLock { $0.isUnnamed = true } }
 
     /// Whether the file at the path is still the one that is open; otherwise it was moved, removed or replaced.
     package var isInPlace: Bool {

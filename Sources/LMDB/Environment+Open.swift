@@ -9,7 +9,7 @@ extension Environment {
     public static func open(
         _ path: String, _ options: EnvironmentOptions = EnvironmentOptions()
     ) throws(StorageError) -> Environment {
-        if options.access == .readWrite && options.createsFolder { try createFolder(path) }
+        if options.access == .readWrite && options.createsFolder { try createFolder(path, options) }
         try OwnedFile.requireFolder(path, mayBeAlias: true)
         let identity = try OpenEnvironments.Identity(path: path)
         try FileSystemKind.refuse(path)
@@ -38,11 +38,10 @@ extension Environment {
         write.abort()
     }
 
-    private static func createFolder(_ path: String) throws(StorageError) {
-        try OwnedFile.makeFolder(path)
-        // LMDB would create it for the superuser; it accepts an empty file as a new one.
-        let file = path + "/data.mdb"
-        if try OwnedFile.owner(above: file) != nil { Glibc.close(try OwnedFile.open(file, O_RDWR | O_CREAT)) }
+    private static func createFolder(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
+        try OwnedFile.makeFolder(path, mode: options.isSharedLikeFolder ? nil : 0o700)
+        // LMDB would create it with the rights of this process; it accepts an empty file as a new one.
+        Glibc.close(try OwnedFile.open(path + "/data.mdb", O_RDWR | O_CREAT, mode: options.fileMode))
     }
 
     /// LMDB would create an empty data file if a reader or a careful writer expects one.
@@ -124,7 +123,7 @@ extension Environment {
             try check(unsafe mdb_env_set_maxreaders(handle, readerPlaces), "mdb_env_set_maxreaders")
             try check(unsafe mdb_env_set_maxdbs(handle, UInt32(clamping: options.maximumTables)), "mdb_env_set_maxdbs")
             if number != getpid() { unsafe try ReaderNumber.take(number, handle, path) }
-            if !lacksLocks(path, options) { try reserveLocks(path) }
+            if !lacksLocks(path, options) { try reserveLocks(path, options) }
             try check(unsafe openFiles(handle, path, options), "mdb_env_open")
             if !lacksLocks(path, options) {
                 try check(unsafe mdb_reader_check(handle, nil), "mdb_reader_check")
@@ -144,13 +143,10 @@ extension Environment {
     ) throws(StorageError) -> Int32 {
         let flags = flags(path, options)
         let folder = try OpenedFolder(path)
-        guard try folder.isOpenToOthers(), unsafe access(folder.place + "/.", F_OK) == 0 else {
+        guard folder.isOpenToOthers, unsafe access(folder.place + "/.", F_OK) == 0 else {
             return unsafe mdb_env_open(handle, path, flags, fileMode)
         }
         guard let owner = try folder.otherOwner() else {
-            if options.access == .readWrite, options.createsFolder {
-                Glibc.close(try OwnedFile.open(path + "/data.mdb", O_RDWR | O_CREAT))
-            }
             let files = try CheckedFiles(["data.mdb"] + (lacksLocks(path, options) ? [] : ["lock.mdb"]), in: folder)
             return unsafe mdb_env_open(handle, files.path, flags, fileMode)
         }
@@ -169,11 +165,11 @@ extension Environment {
     package static let lockFileSize = Int(readerPlaces) * 64 + 128
 
     /// Allocates the lock file's space, since LMDB creates it sparse and writes through memory: on a full disk, a signal would end the process.
-    private static func reserveLocks(_ path: String) throws(StorageError) {
+    private static func reserveLocks(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
         let place = path + "/lock.mdb"
         let file: Int32
         do throws(StorageError) {
-            file = try OwnedFile.open(place, O_RDWR | O_CREAT)
+            file = try OwnedFile.open(place, O_RDWR | O_CREAT, mode: options.fileMode)
         } catch {
             guard error.code == .foreign else { return }  // LMDB says why
             throw error
@@ -244,4 +240,9 @@ private struct FilesBefore {
             locks == nil || locksNow == nil || locks == locksNow
         else { throw StorageError(.foreign, call: "it was replaced while it was being opened", path: path) }
     }
+}
+
+extension EnvironmentOptions {
+    /// Of new files, see `OwnedFile`.
+    fileprivate var fileMode: UInt32? { isSharedLikeFolder ? nil : 0o600 }
 }

@@ -27,6 +27,8 @@ internal import Synchronization
         var isClosed: Bool { refusal != nil }
         var isReleased = false
         var areWritesClosed = false
+        /// Whether nothing need be left at the path.
+        var isUnnamed = false
         /// The number of the last transaction that this process has stored.
         var lastCommit = 0
         var tables: [String: RawTable] = [:]

@@ -22,8 +22,11 @@ public struct EnvironmentOptions: Sendable {
     public var sizeLimit: Int
     /// The most named tables that the environment may have.
     public var maximumTables: Int
-    /// Creates the folder (mode 0700) and the files if they do not exist yet.
+    /// Creates the folder and the files if they do not exist yet.
     public var createsFolder: Bool
+
+    /// Whether a new folder and new files are as open to a group or to all as the folder above; else they are their owner's only.
+    public var isSharedLikeFolder = false
 
     /// Whether a reader refuses a file that is even slightly shorter than its last commit says. If pages at the end may be free
     /// and unwritten, as with tables that also shrink, a short file may be complete.

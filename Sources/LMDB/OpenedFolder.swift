@@ -8,10 +8,13 @@ package final class OpenedFolder: Sendable {
     package let path: String
     /// It only names the folder: it cannot be read or synced.
     package let descriptor: Int32
+    /// Whether users other than this one and the superuser may exchange what is in it, or a folder on the way to it.
+    let isOpenToOthers: Bool
 
     package init(_ path: String) throws(StorageError) {
         self.path = path
-        descriptor = try Walk(path).descriptor
+        let walk = try Walk(path)
+        (descriptor, isOpenToOthers) = (walk.descriptor, walk.isOpenToOthers)
     }
 
     deinit { close(descriptor) }
@@ -44,12 +47,6 @@ package final class OpenedFolder: Sendable {
         guard geteuid() == 0 else { return nil }
         let status = try ownStatus()
         return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
-    }
-
-    /// Whether users other than this one and the superuser may exchange what is in it.
-    func isOpenToOthers() throws(StorageError) -> Bool {
-        let status = try ownStatus()
-        return status.st_mode & (S_IWGRP | S_IWOTH) != 0 || status.st_uid != geteuid() && status.st_uid != 0
     }
 
     /// A path that leads to this folder, whatever has its name.
@@ -90,6 +87,7 @@ private struct Walk {
     private var links = 0
     /// The other users who can choose where a link on the way leads.
     private var makers: Set<UInt32> = []
+    private(set) var isOpenToOthers = false
 
     init(_ path: String) throws(StorageError) {
         self.path = path
@@ -98,6 +96,7 @@ private struct Walk {
         guard descriptor >= 0 else { throw failed(errno) }
         do throws(StorageError) {
             guard !path.isEmpty else { throw failed(ENOENT) }
+            try note(statusOf: descriptor, hasNext: !names.isEmpty)
             while let name = names.popLast() { try step(String(name)) }
             try requireOwner()
         } catch {
@@ -112,7 +111,9 @@ private struct Walk {
         var status = stat()
         guard unsafe fstat(next, &status) == 0 else { throw failed(errno, closing: next) }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: enter(next)
+        case S_IFDIR:
+            enter(next)
+            note(status, hasNext: !names.isEmpty)
         case S_IFLNK:
             defer { close(next) }
             try follow(next, maker: status.st_uid)
@@ -139,6 +140,19 @@ private struct Walk {
         let root = unsafe open("/", OpenedFolder.pathOnly | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw failed(errno) }
         enter(root)
+        try note(statusOf: root, hasNext: !names.isEmpty)
+    }
+
+    /// In a folder such as `/tmp`, nobody can exchange a folder of this user or of the superuser; but its files are not checked for that.
+    private mutating func note(_ folder: stat, hasNext: Bool) {
+        let isWritable = folder.st_mode & (S_IWGRP | S_IWOTH) != 0 && !(hasNext && folder.st_mode & S_ISVTX != 0)
+        if isWritable || folder.st_uid != geteuid() && folder.st_uid != 0 { isOpenToOthers = true }
+    }
+
+    private mutating func note(statusOf folder: Int32, hasNext: Bool) throws(StorageError) {
+        var status = stat()
+        guard unsafe fstat(folder, &status) == 0 else { throw failed(errno) }
+        note(status, hasNext: hasNext)
     }
 
     private mutating func enter(_ folder: Int32) {

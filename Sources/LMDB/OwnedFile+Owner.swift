@@ -4,9 +4,14 @@ internal import Glibc
 /// nothing in a user's ledger that this user cannot open.
 extension OwnedFile {
     /// Creates a folder, by default for its owner only, unless it exists.
-    package static func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(StorageError) {
+    /// - Parameter mode: nil for one of a ledger: it is as open to others as the folder that it is in.
+    package static func makeFolder(_ path: String, mode: UInt32? = 0o700) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
-        if unsafe mkdirat(folder.descriptor, name, mode) == 0 { return give(name, in: folder) }
+        if unsafe mkdirat(folder.descriptor, name, mode ?? 0o700) == 0 {
+            give(name, in: folder)
+            if mode == nil { try share(name, in: folder) }
+            return
+        }
         let number = errno
         var status = stat()
         if number == EEXIST, unsafe fstatat(folder.descriptor, name, &status, 0) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -26,7 +31,7 @@ extension OwnedFile {
     }
 
     /// Creates a folder, and missing ones above it.
-    package static func makeFolders(_ path: String, mode: UInt32 = 0o700) throws(StorageError) {
+    package static func makeFolders(_ path: String, mode: UInt32? = 0o700) throws(StorageError) {
         do throws(StorageError) {
             try makeFolder(path, mode: mode)
         } catch {
@@ -36,9 +41,40 @@ extension OwnedFile {
         }
     }
 
-    /// Gives a file or folder of the owner other access rights.
-    package static func setMode(_ path: String, _ mode: UInt32) throws(StorageError) {
+    private static func share(_ name: String, in folder: OpenedFolder) throws(StorageError) {
+        let made = unsafe openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard made >= 0 else { return }  // only its owner has access
+        defer { close(made) }
+        try share(made, in: folder)
+    }
+
+    /// Opens a new file or folder to those to whom its folder is open, so that a group that may read a ledger still can after it was changed.
+    static func share(_ made: Int32, in folder: OpenedFolder) throws(StorageError) {
+        let above = try folder.ownStatus()
+        var (mode, own) = (above.st_mode & 0o777, stat())
+        // Anyone may put something into a folder such as `/tmp`.
+        guard above.st_mode & S_ISVTX == 0, mode & 0o077 != 0, unsafe fstat(made, &own) == 0 else { return }
+        // Another group is not meant.
+        if own.st_gid != above.st_gid, fchown(made, .max, above.st_gid) != 0 { mode &= ~0o070 }
+        let isFolder = own.st_mode & S_IFMT == S_IFDIR
+        fchmod(made, isFolder ? mode | 0o700 | own.st_mode & S_ISGID : mode & 0o666 | 0o600)
+    }
+
+    /// Gives a new file the group and access rights of another, as far as this user can give that group.
+    static func copyRights(of model: stat, to file: Int32) {
+        let hasGroup = fchown(file, .max, model.st_gid) == 0
+        fchmod(file, model.st_mode & (hasGroup ? 0o777 : 0o707))
+    }
+
+    /// Gives a file or folder of the owner the group and access rights of another; where this user cannot give that group, nothing to any group.
+    package static func copyRights(of model: String, to path: String) throws(StorageError) {
+        var rights = stat()
+        guard unsafe stat(model, &rights) == 0 else {
+            throw StorageError(.init(number: errno), call: "stat", path: model, number: errno)
+        }
         let (folder, name) = try OpenedFolder.above(path)
+        let hasGroup = unsafe fchownat(folder.descriptor, name, .max, rights.st_gid, AT_SYMLINK_NOFOLLOW) == 0
+        let mode = rights.st_mode & (hasGroup ? 0o7777 : 0o7707)
         guard unsafe fchmodat(folder.descriptor, name, mode, AT_SYMLINK_NOFOLLOW) != 0 else { return }
         // Without `/proc`, the system cannot tell links apart here.
         guard errno == EOPNOTSUPP, geteuid() != 0, unsafe fchmodat(folder.descriptor, name, mode, 0) == 0 else {
@@ -77,12 +113,6 @@ extension OwnedFile {
             status.st_mode & S_IFMT == S_IFDIR || status.st_nlink == 1
         else { return }
         unsafe fchownat(file, "", owner.user, owner.group, emptyPath)
-    }
-
-    /// The owner of the folder that holds `path`, if this process is the superuser's and the folder is not.
-    static func owner(above path: String) throws(StorageError) -> (user: UInt32, group: UInt32)? {
-        guard geteuid() == 0 else { return nil }
-        return try OpenedFolder.above(path).folder.otherOwner()
     }
 
     private static func parent(of path: String) -> String? {

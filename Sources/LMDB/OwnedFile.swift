@@ -8,24 +8,25 @@ internal import Glibc
 /// ```
 package enum OwnedFile {
     /// Opens a plain file; if it is created, it gets `mode`.
+    /// - Parameter mode: nil for one of a ledger that holds no secret: it is as open to others as its folder.
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
-    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32? = 0o600) throws(StorageError) -> Int32 {
         let (folder, name) = try OpenedFolder.above(path)
         return try open(name, in: folder, flags, mode: mode, path)
     }
 
     private static func open(
-        _ name: String, in folder: OpenedFolder, _ flags: Int32, mode: UInt32, _ path: String
+        _ name: String, in folder: OpenedFolder, _ flags: Int32, mode: UInt32?, _ path: String
     ) throws(StorageError) -> Int32 {
         let owner = try folder.ownStatus().st_uid
         if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
         let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        // The superuser has to know which files are new, because they get another owner.
+        // The superuser has to know which files are new, because they get another owner; others, because they may be shared.
         var file = Int32(-1)
-        let mayBeOfOther = flags & O_CREAT != 0 && geteuid() == 0
-        if mayBeOfOther { file = unsafe openat(folder.descriptor, name, flags | O_EXCL, mode) }
+        let mayChange = flags & O_CREAT != 0 && (geteuid() == 0 || mode == nil)
+        if mayChange { file = unsafe openat(folder.descriptor, name, flags | O_EXCL, mode ?? 0o600) }
         let isNew = file >= 0
-        if !isNew { file = unsafe openat(folder.descriptor, name, flags, mode) }
+        if !isNew { file = unsafe openat(folder.descriptor, name, flags, mode ?? 0o600) }
         guard file >= 0 else {
             let number = errno
             // It may have been put there meanwhile.
@@ -40,6 +41,7 @@ package enum OwnedFile {
                     .foreign, call: "\(status.st_nlink) hard links lead to it, and all would be changed", path: path)
             }
             if isNew, let owner = try folder.otherOwner() { fchown(file, owner.user, owner.group) }
+            if isNew, mode == nil { try share(file, in: folder) }
         } catch {
             close(file)
             throw error
@@ -92,14 +94,17 @@ package enum OwnedFile {
     }
 
     /// Writes beside the file, as `PATH.new`, syncs, renames and syncs the folder, so that a reader or a crash finds the old bytes or the new ones.
-    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
+    /// Whoever could read a file that is replaced can read the new one.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32? = 0o600) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
         let owner = try folder.ownStatus().st_uid
-        if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
+        let before = try folder.status(name)
+        if let before { try require(before, isFolder: false, path, folderOwner: owner) }
         let temporary = name + ".new"
         let file = try create(temporary, in: folder, mode: mode, path + ".new")
         defer { close(file) }
         do throws(StorageError) {
+            if let before { copyRights(of: before, to: file) }
             try write(file, bytes, path + ".new")
             guard fsync(file) == 0 else { throw failed("fsync", path + ".new") }
             try folder.rename(temporary, to: folder, name)
@@ -111,13 +116,13 @@ package enum OwnedFile {
     }
 
     /// Creates an empty file for writing, replacing the remains of an interruption.
-    package static func create(_ path: String, mode: UInt32 = 0o600) throws(StorageError) -> Int32 {
+    package static func create(_ path: String, mode: UInt32? = 0o600) throws(StorageError) -> Int32 {
         let (folder, name) = try OpenedFolder.above(path)
         return try create(name, in: folder, mode: mode, path)
     }
 
     private static func create(
-        _ name: String, in folder: OpenedFolder, mode: UInt32, _ path: String
+        _ name: String, in folder: OpenedFolder, mode: UInt32?, _ path: String
     ) throws(StorageError) -> Int32 {
         do throws(StorageError) {
             try folder.removeFile(name)
@@ -156,11 +161,11 @@ package enum OwnedFile {
         try from.folder.rename(from.name, to: to.folder, to.name)
     }
 
-    /// Copies a file to a name that is free.
+    /// Copies a file of a ledger to a name that is free.
     package static func copy(_ path: String, to new: String) throws(StorageError) {
         let file = try open(path, O_RDONLY)
         defer { close(file) }
-        let target = try open(new, O_WRONLY | O_CREAT | O_EXCL)
+        let target = try open(new, O_WRONLY | O_CREAT | O_EXCL, mode: nil)
         defer { close(target) }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {

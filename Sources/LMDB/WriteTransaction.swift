@@ -70,10 +70,12 @@ extension Environment {
             if result == MDB_PANIC { closeWrites() }
             throw StorageError(.init(number: result), call: "mdb_txn_begin", path: path, number: result)
         }
-        guard unsafe isBasedOnLastCommit(pointer) else {
+        let isLast = unsafe isBasedOnLastCommit(pointer)
+        guard isLast, isInPlace || state.withLock({ $0.isUnnamed }) else {
             unsafe mdb_txn_abort(pointer)
             leave()
-            throw StorageError(.replaced, call: "another copy was written over its file", path: path)
+            let fault = isLast ? "its file is another file or is gone" : "another copy was written over its file"
+            throw StorageError(.replaced, call: fault, path: path)
         }
         return unsafe WriteTransaction(handle: TransactionHandle(environment: self, pointer: pointer, watch: watch))
     }

@@ -138,6 +138,53 @@ struct ReplacedFolders {
         #expect(!FileManager.default.fileExists(atPath: links))
     }
 
+    @Test func `a folder is open to others if they can exchange it or a folder above it`() throws {
+        let inner = folder.path + "/above/inner"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+        #expect(unsafe chmod(inner, 0o700) == 0)
+        // In the last one, only the owner of a folder can rename it.
+        for (mode, isOpen) in [(UInt32(0o755), false), (0o775, true), (0o777, true), (0o1777, false)] {
+            #expect(unsafe chmod(folder.path + "/above", mode) == 0)
+            #expect(try OpenedFolder(inner).isOpenToOthers == isOpen, "\(String(mode, radix: 8))")
+        }
+        #expect(try OpenedFolder(folder.path + "/above").isOpenToOthers, "its files can be exchanged")
+    }
+
+    @Test func `what is made in a folder of a ledger is as open to others as the folder, but not in one such as /tmp`() throws {
+        for (mode, folders, files) in [
+            (UInt32(0o700), UInt32(0o700), UInt32(0o600)), (0o750, 0o750, 0o640), (0o2770, 0o2770, 0o660), (0o755, 0o755, 0o644),
+            (0o1777, 0o700, 0o600),
+        ] {
+            let above = folder.path + "/" + String(mode, radix: 8)
+            try FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
+            #expect(unsafe chmod(above, mode) == 0)
+            var options = EnvironmentOptions()
+            options.isSharedLikeFolder = true
+            try Environment.open(above + "/store", options).close()
+            try OwnedFile.replace(above + "/store/current", with: [1], mode: nil)
+            try OwnedFile.replace(above + "/secret", with: [1])
+            #expect(try rights(above + "/store") == folders)
+            for name in ["data.mdb", "lock.mdb", "current"] { #expect(try rights(above + "/store/" + name) == files, "\(name)") }
+            #expect(try rights(above + "/secret") == 0o600)
+        }
+    }
+
+    @Test func `a file that is replaced keeps its access rights`() throws {
+        let path = folder.path + "/current"
+        try OwnedFile.replace(path, with: [1])
+        for mode in [UInt32(0o640), 0o604, 0o600] {
+            #expect(unsafe chmod(path, mode) == 0)
+            try OwnedFile.replace(path, with: [2])
+            #expect(try rights(path) == mode)
+        }
+    }
+
+    private func rights(_ path: String) throws -> UInt32 {
+        var status = stat()
+        try #require(unsafe stat(path, &status) == 0)
+        return status.st_mode & 0o7777
+    }
+
     private func inode(_ path: String) throws -> UInt64 {
         var status = stat()
         try #require(unsafe stat(path, &status) == 0)

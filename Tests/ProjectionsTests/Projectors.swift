@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import LMDB
 import Projections
 import TestKit
@@ -110,5 +111,56 @@ struct Projectors {
         #expect(try store.quarantined().map(\.sequence.rawValue) == (22_347...32_346).reversed())
         #expect(try store.quarantined(limit: 2, offset: 1).map(\.sequence.rawValue) == [32_345, 32_344])
         #expect(try store.quarantinedCount() == 32_346)
+    }
+
+    @Test func `a store that was closed is read no more`() throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        #expect(try store.checkpoint() == .start)
+        store.close()
+        #expect(throws: StorageError.self) { try store.checkpoint() }
+    }
+
+    enum Replacement: CaseIterable {
+        /// As `rsync` and a restore do, or as `cp` does.
+        case byNewFile, byContents
+        /// By those of a copy that went on with other events, in as many commits.
+        case byFork
+    }
+
+    @Test(arguments: Replacement.allCases)
+    func `a view whose file is replaced takes nothing more`(_ replacement: Replacement) async throws {
+        let folder = try TemporaryFolder()
+        let (path, copy) = (folder.path + "/view", folder.path + "/copy")
+        let store = try openStore(path)
+        let projector = try Projector(LastValues(), store: store)
+        try await projector.fold(LastValues.Batch(first: 1, [(1, 1)]), isCatchingUp: false)
+        try await projector.flush(.request)
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        try await projector.fold(LastValues.Batch(first: 2, [(2, 2)]), isCatchingUp: false)
+        try await projector.flush(.request)
+        let (file, other) = (path + "/data.mdb", copy + "/data.mdb")
+        switch replacement {
+        case .byNewFile: #expect(unsafe rename(other, file) == 0)
+        case .byContents: try Self.overwrite(file, with: other)
+        case .byFork:
+            let fork = try openStore(copy)
+            let other = try Projector(LastValues(), store: fork)
+            try await other.fold(LastValues.Batch(first: 2, [(3, 3), (3, 4)]), isCatchingUp: false)
+            try await other.flush(.request)
+            fork.close()
+            for name in ["/data.mdb", "/lock.mdb"] { try Self.overwrite(path + name, with: copy + name) }
+        }
+        try await projector.fold(LastValues.Batch(first: 3, [(4, 4)]), isCatchingUp: false)
+        do {
+            try await projector.flush(.request)
+            Issue.record("it was committed")
+        } catch {
+            #expect((error as? StorageError)?.code == .replaced)
+        }
+    }
+
+    private static func overwrite(_ path: String, with other: String) throws {
+        try FileHandle(forUpdating: URL(fileURLWithPath: path)).write(contentsOf: Data(contentsOf: URL(fileURLWithPath: other)))
     }
 }

@@ -74,7 +74,7 @@ extension LogWriter {
         unsafe payload.withUnsafeBytes { bytes in
             unsafe Record.write(header, arrival: arrival, payload: bytes, sequence: sequence, to: start)
         }
-        state.head = sequence
+        (state.head, state.lastArrival) = (sequence, arrival)
         state.openTile.include(arrival)
         if header.encoding == PayloadEncoding.erasure.rawValue && header.source == 0 { state.erasures.append(sequence) }
         if header.encoding == PayloadEncoding.clockJump.rawValue && header.source == 0 { state.jumps.append(sequence) }

@@ -12,14 +12,14 @@ struct LogWriter {
     let saltSeed: @Sendable (_ tile: UInt64) -> [UInt8]
     let commitFault: (@Sendable () -> CommitFault?)?
     /// Nil for a temporary log, whose path no other process knows.
-    let lock: WriterLock?
-    /// An interrupted `init` goes on before this file names the log.
-    private var hasCurrent = false
+    private var place: LogPlace?
     var state: State
 
     /// The state after the records so far.
     struct State {
         var head: UInt64
+        /// The last event's arrival, in microseconds; nil if the log has no event, or all were dropped.
+        var lastArrival: Int64?
         var openTile: ArrivalRange
         /// In the transaction that is being written: events that record erasures, and events that are erased, as copies may be.
         var erasures: [UInt64] = []
@@ -32,9 +32,9 @@ struct LogWriter {
         stores: StoreBox, sizes: SizeGuard, path: String, board: HeadPublisher, names: SourceNames, prepared: PreparedWorkBox,
         tail: LogTail,
         saltSeed: @escaping @Sendable (_ tile: UInt64) -> [UInt8], commitFault: (@Sendable () -> CommitFault?)?,
-        lock: WriterLock? = nil
+        place: LogPlace? = nil
     ) {
-        self.lock = lock
+        self.place = place
         self.stores = stores
         self.sizes = sizes
         self.path = path
@@ -43,7 +43,7 @@ struct LogWriter {
         self.prepared = prepared
         self.saltSeed = saltSeed
         self.commitFault = commitFault
-        state = State(head: tail.head, openTile: tail.openTile)
+        state = State(head: tail.head, lastArrival: tail.lastArrival?.microseconds, openTile: tail.openTile)
     }
 
     /// Stores a lane, in groups of a size that suits one transaction.
@@ -158,6 +158,7 @@ struct LogWriter {
         var filledTiles: [(UInt64, ArrivalRange)] = []
         let overtaken = try CursorCheck.overtaken(in: group, of: lane, write, store)
         do {
+            try requireLastEvent(write)
             var cursor = try write.writeCursor(store.events)
             try put(group, of: &lane, &cursor, &filledTiles, overtaken)
         }
@@ -179,22 +180,21 @@ struct LogWriter {
 
     /// Refuses to acknowledge events that are not in the ledger at the path.
     private mutating func requirePlace() throws(StorageError) {
-        guard let lock else { return }
-        let isNamed = LogFolder(path: path).hasCurrent
-        if isNamed { hasCurrent = true }
-        let lost: String? =
-            if !lock.isInPlace(at: path + "/LOCK") {
-                "LOCK is another file or is gone"
-            } else if !store.environment.isInPlace {
-                "the file of the log is another file or is gone"
-            } else if hasCurrent && !isNamed {
-                "log/current, which names the log, is gone"
-            } else {
-                nil
-            }
-        guard let lost else { return }
-        store.environment.closeWrites()
-        throw StorageError(.replaced, call: lost, path: path)
+        let environment = store.environment
+        guard let fault = place?.fault(environment) else { return }
+        environment.closeWrites()
+        throw StorageError(.replaced, call: fault, path: path)
+    }
+
+    /// Refuses to go on after another event than the last one: the file may have become that of a copy with a later of its own.
+    private func requireLastEvent(_ write: borrowing WriteTransaction) throws(StorageError) {
+        guard let arrival = state.lastArrival else { return }
+        var events = try write.cursor(store.events)
+        guard try events.last(), events.value.byteCount >= RecordHeader.size else { return }  // all are sealed
+        guard SequenceKey.sequence(events.key) == state.head, Record.arrival(events.value) == arrival else {
+            store.environment.closeWrites()
+            throw StorageError(.replaced, call: "another log was written over its file", path: path)
+        }
     }
 
     /// Whatever fails in a ledger that is not the one at the path, fails because of that.

@@ -58,7 +58,7 @@ struct GenerationWriter: Sendable {
             throw error.number > 0 ? SmallFile.failureToMake(error.number, target) : SmallFile.failure(error)
         }
         do throws(EventLogError) {
-            try SmallFile.copyMode(of: old, to: target)
+            try SmallFile.copyRights(of: old, to: target)
         } catch {
             try? OwnedFile.removeEmptyFolder(target)  // the earlier failure is the one to report
             throw error
@@ -85,7 +85,9 @@ struct GenerationWriter: Sendable {
     private func reopen(_ new: UInt32, like old: String) throws(EventLogError) -> LogStore {
         let target = try open(new, isDurable: log.options.isDurable)
         do throws(EventLogError) {
-            for file in ["/data.mdb", "/lock.mdb"] { try SmallFile.copyMode(of: old + file, to: target.environment.path + file) }
+            for file in ["/data.mdb", "/lock.mdb"] {
+                try SmallFile.copyRights(of: old + file, to: target.environment.path + file)
+            }
             for _ in 0..<8 {
                 let copier = LogCopier(source: log.store, target: target)
                 let bytes = try storing { () throws(StorageError) in

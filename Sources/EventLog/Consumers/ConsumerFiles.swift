@@ -32,7 +32,7 @@ package struct ConsumerFiles: Sendable {
 
     func makeFolder() throws(EventLogError) {
         try SmallFile.requireFolder(folder)
-        try SmallFile.makeFolder(folder)
+        try SmallFile.makeFolder(folder, mode: nil)
     }
 
     /// The last acknowledged sequence, nil for a consumer that does not exist.

@@ -32,9 +32,10 @@ package enum SmallFile {
     }
 
     /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
-    package static func open(_ path: String, _ flags: Int32) throws(EventLogError) -> Int32 {
+    /// - Parameter mode: of a new one, see `OwnedFile`.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32? = 0o600) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
-            return try OwnedFile.open(path, flags)
+            return try OwnedFile.open(path, flags, mode: mode)
         } catch {
             throw failure(error)
         }
@@ -50,9 +51,9 @@ package enum SmallFile {
     }
 
     /// Creates a folder of the ledger's owner, unless it exists.
-    static func makeFolder(_ path: String) throws(EventLogError) {
+    static func makeFolder(_ path: String, mode: UInt32? = 0o700) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnedFile.makeFolder(path)
+            try OwnedFile.makeFolder(path, mode: mode)
         } catch {
             throw error.number > 0 ? failureToMake(error.number, path) : failure(error)
         }
@@ -106,20 +107,19 @@ package enum SmallFile {
     }
 
     /// Writes beside the file, syncs and renames, so that a reader finds either the old text or the new one.
-    package static func replace(_ path: String, with text: String) throws(EventLogError) {
+    /// - Parameter mode: of a file that does not exist yet, see `OwnedFile`.
+    package static func replace(_ path: String, with text: String, mode: UInt32? = 0o600) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnedFile.replace(path, with: Array(text.utf8))
+            try OwnedFile.replace(path, with: Array(text.utf8), mode: mode)
         } catch {
             throw failure(error)
         }
     }
 
-    /// Gives a file or folder the access rights of another.
-    static func copyMode(of model: String, to path: String) throws(EventLogError) {
-        var status = stat()
-        guard unsafe stat(model, &status) == 0 else { throw failure(errno, model) }
+    /// Gives a file or folder the group and access rights of another.
+    static func copyRights(of model: String, to path: String) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnedFile.setMode(path, status.st_mode & 0o7777)
+            try OwnedFile.copyRights(of: model, to: path)
         } catch {
             throw failure(error)
         }

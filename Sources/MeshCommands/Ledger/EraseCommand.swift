@@ -70,11 +70,11 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let ranges = try await WaitingLine.during("searching") { try await ledger.reading { try $0.erasable(chosen) } }
             let count = Self.count(ranges)
             let output = StandardOutput()
-            let dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
-            let forgotten = dropped == nil ? nil : chosen.forgotten
+            var dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
+            let forgotten = chosen.forgotten
             let whose = node == nil ? "packet" : "node"
             if node == nil { tellOfBaselines(dropped) }
-            guard count > 0 || forgotten != nil else { return output.line("nothing to erase") }
+            guard count > 0 || dropped != nil && forgotten != nil else { return output.line("nothing to erase") }
             var what = count.counted("event")
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
@@ -87,6 +87,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
             }
             try await ledger.catchUp(title: "rebuilding the views")
+            dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")

@@ -105,8 +105,9 @@ struct RetainCommand: AsyncParsableCommand {
             return output.line("nothing to drop: the log takes \(size.counted("byte")); \(reason)")
         }
         let times = [plan.firstArrival, plan.lastArrival].map { TimeText.iso($0.seconds) }
+        let arrival = times[0] == times[1] ? "at \(times[0])" : "from \(times[0]) to \(times[1])"
         let (first, verb) = (ledger.log.first, dryRun ? "would go" : "go")
-        output.line("events \(first) to \(plan.last) \(verb), \(plan.count) that arrived from \(times[0]) to \(times[1])")
+        output.line("events \(first) to \(plan.last) \(verb), \(plan.count) that arrived \(arrival)")
         output.line("they take about \(plan.bytes.grouped) of the \(plan.logBytes.counted("byte")) of the log's rows")
         let views = try await ledger.views().map(\.name).joined(separator: ", ")
         output.line("what \(views) had made of them stays, as baselines after event \(plan.last)")

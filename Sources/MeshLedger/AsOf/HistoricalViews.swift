@@ -114,6 +114,7 @@ struct TemporaryStores {
     ///
     /// - Parameter isLast: whether no other store is made here, so that the folder goes as well.
     func hide(_ store: ViewStore, isLast: Bool = true) {
+        store.environment.giveUpName()
         try? FileManager.default.removeItem(atPath: isLast ? path : store.path)  // then `remove` does
     }
 }

@@ -74,8 +74,9 @@ extension Ledger {
         guard !isReadOnly else { throw readOnlyError }
         let ranges: [ClosedRange<EventSequence>]
         if case .sequences(let named) = selection {
-            _ = try erasable(selection)
-            ranges = named
+            // What was found for a subject may have been dropped since: of that, its rows are removed.
+            ranges = forgotten == nil ? named : named.filter { $0.upperBound >= log.first }
+            _ = try erasable(.sequences(ranges))
         } else {
             ranges = try erasable(selection)
             let kept = try restatements(selection, in: ranges)

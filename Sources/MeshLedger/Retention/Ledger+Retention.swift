@@ -115,8 +115,12 @@ extension RetentionOutlook {
     /// The message that a cut waits, and how to make it anyway.
     public func heldBackText(_ path: String, now: Timestamp) -> String {
         let times = [now, logTime ?? now].map { ISO8601.text(seconds: $0.seconds) }
-        return
-            "the clock shows \(times[0]), but the events of \(path) confirm no more than \(times[1]): ages count from then, and "
-            + "the events up to \(byClock?.last ?? .zero) wait (\(byClock?.count ?? 0)); `meshledger storage retain --trust-clock` drops them anyway"
+        // Then only arrivals by a clock that was not set, or was far ahead, make the difference.
+        let reason =
+            times[0] == times[1]
+            ? "some events of \(path) arrived while the clock was wrong, and have no age"
+            : "the clock shows \(times[0]), but the events of \(path) confirm no more than \(times[1]): ages count from then"
+        let held = "the events up to \(byClock?.last ?? .zero) wait (\(byClock?.count ?? 0))"
+        return "\(reason), and \(held); `meshledger storage retain --trust-clock` drops them anyway"
     }
 }

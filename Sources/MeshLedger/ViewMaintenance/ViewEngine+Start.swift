@@ -77,11 +77,9 @@ extension ViewEngine {
             try folder.remove(folderName)
             return nil
         }
-        let (checkpoint, cut) = (try store.checkpoint(), log.first.rawValue - 1)
-        if checkpoint == .start && cut == 0 { return Member(definition: definition, store: store, folderName: folderName) }
-        let known = checkpoint.sequence < cut ? nil : try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
-        if known == checkpoint.checksum { return Member(definition: definition, store: store, folderName: folderName) }
-        if checkpoint.sequence < cut {
+        let checkpoint = try store.checkpoint()
+        if try isOfThisLog(checkpoint) { return Member(definition: definition, store: store, folderName: folderName) }
+        if checkpoint.sequence < log.first.rawValue - 1 {
             do {
                 try baselines.requireBaselines([definition])
             } catch {
@@ -95,6 +93,21 @@ extension ViewEngine {
         store.close()
         try folder.remove(folderName)
         return nil
+    }
+
+    /// Whether a view that has folded the log so far can go on with the next event.
+    private func isOfThisLog(_ checkpoint: Checkpoint) throws(EventLogError) -> Bool {
+        let cut = log.first.rawValue - 1
+        if checkpoint == .start && cut == 0 { return true }
+        let known = checkpoint.sequence < cut ? nil : try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+        return known == checkpoint.checksum
+    }
+
+    /// Refuses to go on with a view whose file may have become that of another ledger.
+    func requireOwn(_ members: [Member]) throws {
+        for member in members where try !isOfThisLog(member.store.checkpoint()) {
+            throw StorageError(.replaced, call: "the view of another log was written over its file", path: member.store.path)
+        }
     }
 
     /// The store of a build: an unfinished or kept one is continued, unless the view is to be folded from the first event.

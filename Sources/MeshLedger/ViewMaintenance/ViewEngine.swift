@@ -80,6 +80,7 @@ actor ViewEngine {
     func beginAgain(_ failed: FoldPipeline<MeshStage>) async throws {
         await failed.stop()
         guard let stage, live === failed else { return }
+        try requireOwn(liveMembers)
         let fresh = try await pipeline(liveMembers, stage)
         await record(fresh)
         // Meanwhile another call may have started over, or a rebuilt view may have taken over.

@@ -16,10 +16,11 @@ package struct BaselineCopy {
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.
     package init(of file: String, at path: String) throws {
-        try OwnedFile.makeFolders(path)
+        try OwnedFile.makeFolders(path, mode: nil)
         from = try Self.opened(file)
-        to = try Environment.open(
-            path, EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64))
+        var options = EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64)
+        options.isSharedLikeFolder = true
+        to = try Environment.open(path, options)
     }
 
     private static func opened(_ file: String) throws -> Environment {

@@ -33,11 +33,11 @@ extension ViewStore {
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
         try? OwnedFile.removeAll(unfinished)  // the remains of an interruption, if any
-        try OwnedFile.makeFolders(unfinished)
+        try OwnedFile.makeFolders(unfinished, mode: nil)
         try OwnedFile.copy(file, to: unfinished + "/data.mdb")
         do {
             var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + 1 + tables.count)
-            options.createsFolder = false
+            (options.createsFolder, options.isSharedLikeFolder) = (false, true)
             let environment = try Environment.open(unfinished, options)
             defer { environment.close() }
             let meta = try environment.table(Name.meta)

@@ -33,7 +33,7 @@ package struct FoldBarriers<Batch: FoldBatch>: Sendable {
     }
 }
 
-/// A pipeline that failed earlier was asked to continue.
+/// A pipeline that was stopped was asked to continue.
 package struct FoldFailure: Error, CustomStringConvertible {
     package var description: String { "folding the views failed earlier and has to restart from their checkpoints" }
 }
@@ -55,8 +55,10 @@ package actor FoldPipeline<Stage: FoldStage> {
     private let decoders = DecodeExecutor()
     private let batchSize: UInt64
     private var tail: Task<Void, any Error>?
-    /// A batch was not folded by every projector, or the fold was stopped: the next fold starts from the stored checkpoints.
-    package private(set) var hasFailed = false
+    /// Why a batch was not folded by every projector, or that the fold was stopped.
+    private var failure: (any Error)?
+    /// Whether the next fold has to start from the stored checkpoints, in another pipeline.
+    package var hasFailed: Bool { failure != nil }
     /// Whether folds end after the batches that are being decoded.
     private var isEnding = false
 
@@ -113,7 +115,8 @@ package actor FoldPipeline<Stage: FoldStage> {
         from start: UInt64, through target: UInt64, of end: UInt64, committing reason: FlushReason? = nil,
         _ progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
-        guard !hasFailed else { throw FoldFailure() }
+        // Folds that waited for the one that failed say why, too.
+        if let failure { throw failure is CancellationError ? FoldFailure() : failure }
         var report: (@Sendable (UInt64) -> Void)?
         if let progress { report = { progress(FoldProgress(start: start, position: $0, target: end)) } }
         var ahead: [Task<Stage.Batch, any Error>] = []
@@ -123,7 +126,7 @@ package actor FoldPipeline<Stage: FoldStage> {
             if let reason { try await flush(reason, after: folding.last ?? [:]) }
             for group in folding { for task in group.values { try await task.value } }
         } catch {
-            hasFailed = true
+            failure = error
             for task in ahead { task.cancel() }
             for task in ahead { _ = await task.result }  // they read the log, which may be closed next
             for group in folding { for task in group.values { _ = await task.result } }

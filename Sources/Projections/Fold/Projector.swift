@@ -123,6 +123,9 @@ package actor Projector<P: Projection>: BatchFolder {
         let watched = watchesAll ? projection.rowTables : upkeep.updated.map(\.table)
         let watch = watched.isEmpty ? nil : RowWatch(try tables(watched))
         var transaction = try store.environment.beginWrite(watching: watch)
+        guard try store.checkpoint(in: transaction) == committed else {
+            throw StorageError(.replaced, call: "another view was written over its file", path: store.path)
+        }
         try projection.write(to: &transaction, store: store)
         let changes = watch?.changes ?? []
         if let changesKept { try store.add(changes, keeping: changesKept, at: reached, to: &transaction) }

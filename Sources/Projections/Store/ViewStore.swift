@@ -83,7 +83,7 @@ package final class ViewStore: Sendable {
         var options = EnvironmentOptions(
             access: access, durability: .withoutMetaSync, sizeLimit: sizeLimit ?? Self.reservation,
             maximumTables: Name.all.count + 2 + tables.count + mostIndexes)
-        options.excludesWriters = excludesWriters
+        (options.excludesWriters, options.isSharedLikeFolder) = (excludesWriters, true)
         let environment = try Environment.open(path, options)
         let (required, others) = (
             [Name.meta, Name.quarantine, Name.entries], Name.carried + tables + [Name.changes, Name.marks]

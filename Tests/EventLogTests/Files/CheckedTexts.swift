@@ -100,15 +100,15 @@ struct CheckedTexts {
         for mode in [0o640, 0o600, 0o777] as [mode_t] {
             let changed = unsafe (chmod(path, mode), chmod(folder.path, 0o700))
             #expect(changed == (0, 0))
-            try SmallFile.copyMode(of: path, to: folder.path)
+            try SmallFile.copyRights(of: path, to: folder.path)
             let found = unsafe stat(folder.path, &status)
             #expect(found == 0 && status.st_mode & 0o7777 == mode)
         }
         let refused: [(EventLogError.Code, () throws -> Void)] = [
             (.missing, { try SmallFile.syncFolder(path) }), (.missing, { try SmallFile.syncFolder(none) }),
             (.foreign, { try SmallFile.requireFolder(path) }), (.foreign, { _ = try SmallFile.read(folder.path) }),
-            (.missing, { _ = try SmallFile.size(none) }), (.missing, { try SmallFile.copyMode(of: none, to: path) }),
-            (.missing, { try SmallFile.copyMode(of: path, to: none) }), (.missing, { _ = try SmallFile.read(none) }),
+            (.missing, { _ = try SmallFile.size(none) }), (.missing, { try SmallFile.copyRights(of: none, to: path) }),
+            (.missing, { try SmallFile.copyRights(of: path, to: none) }), (.missing, { _ = try SmallFile.read(none) }),
         ]
         for (place, (code, body)) in refused.enumerated() {
             let error = #expect(throws: EventLogError.self, "\(place)") { try body() }

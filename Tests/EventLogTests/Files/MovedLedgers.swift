@@ -13,6 +13,10 @@ import Testing
         case logMoved, logReplaced, fileReplaced, currentRemoved
         /// An older copy is written over the file, or over both files, as `cp -a` does.
         case overwritten, bothOverwritten
+        /// A copy that went on with an event of its own, so that it has as many commits.
+        case forked
+        /// `log/current` and the generation that it names, of a copy from before the log was compacted.
+        case namesOlder
     }
 
     @Test(arguments: Change.allCases, [false, true])
@@ -24,6 +28,9 @@ import Testing
         let log = try EventLog.create(at: path, options: options)
         try await appendNumbered(log, 5)
         let older = try ["data.mdb", "lock.mdb"].map { try Data(contentsOf: URL(fileURLWithPath: path + "/log/1/" + $0)) }
+        let fork = folder.path + "/fork"
+        try FileManager.default.copyItem(atPath: path, toPath: fork)
+        if change == .namesOlder { _ = try await log.compact() }
         try await appendNumbered(log, 5)
         switch change {
         case .moved: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
@@ -37,6 +44,16 @@ import Testing
         case .bothOverwritten:
             try Self.overwrite(path + "/log/1/data.mdb", older[0])
             try Self.overwrite(path + "/log/1/lock.mdb", older[1])
+        case .forked:
+            let other = try EventLog.open(at: fork, options: options)
+            try await appendNumbered(other, 5)
+            await other.close()
+            for file in ["data.mdb", "lock.mdb"] {
+                try Self.overwrite(path + "/log/1/" + file, Data(contentsOf: URL(fileURLWithPath: fork + "/log/1/" + file)))
+            }
+        case .namesOlder:
+            try FileManager.default.copyItem(atPath: fork + "/log/1", toPath: path + "/log/1")
+            try Self.overwrite(path + "/log/current", Data(contentsOf: URL(fileURLWithPath: fork + "/log/current")))
         }
         for _ in 0..<2 {
             do throws(EventLogError) {
@@ -49,6 +66,10 @@ import Testing
             }
         }
         await log.close()
+        if change == .namesOlder {
+            // The next writer sees that the other generation has more.
+            #expect(throws: EventLogError.self) { _ = try EventLog.open(at: path, options: options) }
+        }
         guard change == .replaced else { return }
         let other = try EventLog.open(at: path, options: options)
         #expect(other.head.rawValue == 10)

@@ -27,4 +27,21 @@ struct ErasedBaselines {
         #expect(try names() == ["First", "Third"])
         try await ledger.close()
     }
+
+    @Test func `a node whose packets retention drops between the search and the erasure is erased from the views`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let named = (0..<300).map { Packet(from: 1_001, id: 7 + $0, rxTime: Self.start + $0, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append(named.map { $0.event(source) })
+        try await ledger.catchUp()
+        let found = try ledger.erasable(.node(1_001))
+        try await ledger.retain(through: EventSequence(256))
+        let report = try await ledger.erase(
+            .sequences(Array(found.flatMap { [$0.lowerBound...EventSequence(256), EventSequence(257)...$0.upperBound] })),
+            reason: "asked for", forgetting: ErasureSelection.node(1_001).forgotten)
+        try await ledger.catchUp()
+        #expect(report.erased == 44)
+        #expect(try ledger.messages().isEmpty)
+        try await ledger.close()
+    }
 }

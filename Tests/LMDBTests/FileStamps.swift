@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import Projections
 import TestKit
 import Testing
 
@@ -27,13 +26,5 @@ struct FileStamps {
         try handle.write(contentsOf: Data("more".utf8))
         try handle.close()
         #expect(FileStamp(path) != before)
-    }
-
-    @Test func `a store that was closed is read no more`() throws {
-        let folder = try TemporaryFolder()
-        let store = try openStore(folder.path + "/view")
-        #expect(try store.checkpoint() == .start)
-        store.close()
-        #expect(throws: StorageError.self) { try store.checkpoint() }
     }
 }
