@@ -59,4 +59,16 @@ struct Pipelines {
         #expect(try LastValues.rows(large).count == 20_000)
         await pipeline.stop()
     }
+
+    @Test func `a fold after one that failed says why that failed, until another pipeline begins at the checkpoints`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view", sizeLimit: 300_000)
+        let policy = FlushPolicy(pendingBytesLimit: 1_000)
+        let pipeline = try await pipeline([Projector(LastValues(), store: store, clock: VirtualClock(), policy: policy)])
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) { try await pipeline.fold(through: 20_000) }
+            #expect(error?.code == .sizeLimitReached)
+        }
+        await pipeline.stop()
+    }
 }

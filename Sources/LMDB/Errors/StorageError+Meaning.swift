@@ -21,7 +21,7 @@ extension StorageError.Code {
         case .noSuchTable: "a table that this program needs is missing; the file is of another kind or was only half created"
         case .keyExists: "the key is already stored or does not come after the last one"
         case .sizeLimitReached: "its size limit is reached and nothing was stored; raise the limit or remove data, then retry"
-        case .diskFull: "the disk or quota is full and nothing was stored; free some space, then retry"
+        case .diskFull: "the disk or quota is full and this change was not stored; free some space, then retry"
         case .permission: "access was denied; check the owner and mode of the folder and its files"
         case .readOnly: "it is open for reading only; open it for writing where that is possible"
         case .busy: "something else is using it; wait for that to end, then retry"
