@@ -51,7 +51,7 @@ struct OrderedRuns<Item> {
 
     mutating func add(_ run: [(place: OrderPlace, item: Item)]) {
         guard !run.isEmpty else { return }
-        let isSorted = zip(run, run.dropFirst()).allSatisfy { $0.place < $1.place }
+        let isSorted = run.indices.dropFirst().allSatisfy { run[$0 - 1].place < run[$0].place }
         runs.append(isSorted ? run : run.sorted { $0.place < $1.place })
     }
 
@@ -59,8 +59,9 @@ struct OrderedRuns<Item> {
     /// - Parameter bound: items at this place or a lower one stay, because a block that is not open yet may have earlier ones.
     mutating func take(above bound: Int64?, most: Int) -> [Item] {
         var taken: [Item] = []
+        taken.reserveCapacity(min(most, runs.last?.count ?? 0))
         while taken.count < most, let (first, second) = leaders() {
-            guard let place = runs[first].last?.place, bound.map({ place.time > $0 }) ?? true else { break }
+            guard isAbove(bound, end(of: first)) else { break }
             // As long as no other run has the next item, and at least one item.
             repeat {
                 if let next = runs[first].popLast() { taken.append(next.item) }
@@ -81,10 +82,9 @@ struct OrderedRuns<Item> {
         guard !runs.isEmpty else { return nil }
         var (first, second) = (0, -1)
         for index in runs.indices.dropFirst() {
-            guard let place = runs[index].last?.place else { continue }
-            if let leader = runs[first].last?.place, leader < place {
+            if end(of: first) < end(of: index) {
                 (first, second) = (index, first)
-            } else if second < 0 || runs[second].last.map({ $0.place < place }) ?? true {
+            } else if second < 0 || end(of: second) < end(of: index) {
                 second = index
             }
         }
@@ -92,8 +92,12 @@ struct OrderedRuns<Item> {
     }
 
     private func isNext(_ first: Int, _ second: Int, _ bound: Int64?) -> Bool {
-        guard let place = runs[first].last?.place, bound.map({ place.time > $0 }) ?? true else { return false }
-        guard second >= 0, let other = runs[second].last?.place else { return true }
-        return other < place
+        guard !runs[first].isEmpty, isAbove(bound, end(of: first)) else { return false }
+        return second < 0 || end(of: second) < end(of: first)
     }
+
+    /// Where a run ends that is not empty. The item itself would be copied with its references.
+    private func end(of run: Int) -> OrderPlace { runs[run][runs[run].count - 1].place }
+
+    private func isAbove(_ bound: Int64?, _ place: OrderPlace) -> Bool { bound.map { place.time > $0 } ?? true }
 }

@@ -9,7 +9,8 @@ extension Ledger {
     ///
     /// The index is walked from its newest block to the oldest, while packets are decoded on other threads. By when they were heard, a packet waits
     /// until no older block can have one that comes before it: at most a block in a log that was filled live, but possibly many after imports out of
-    /// order, which then wait as numbers. With the oldest first, all wait but those of the first few hundred events.
+    /// order, which then wait as numbers. With the oldest first, the index is walked once before, while the packets of the first few hundred events
+    /// are already passed on.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
         guard !order.newestFirst, order.selection ?? EventSelection() == EventSelection(), past == nil else {
             return try forEachPacketOfBlocks(order, visitor)
@@ -38,16 +39,16 @@ extension Ledger {
         defer { ahead.drop() }
         /// Passes packets on; some that waited are read once more.
         func pass(_ packets: [OrderedPacket]) throws -> Bool {
-            let dropped = packets.filter { $0.row == nil }.map(\.found)
+            let dropped = packets.filter { !$0.hasRow }.map(\.found)
             let again = dropped.isEmpty ? [] : try readers.with { try $0.rows(dropped, finder.channels) }
             var next = 0
             for packet in packets {
-                var row = packet.row
-                if row == nil {
-                    row = again[next]
-                    next += 1
+                if let row = packet.row {
+                    guard try visitor(row) else { return false }
+                    continue
                 }
-                if let row { guard try visitor(row) else { return false } }
+                if let row = again[next] { guard try visitor(row) else { return false } }
+                next += 1
             }
             return true
         }
@@ -67,19 +68,22 @@ extension Ledger {
             guard ahead.count > 0 else { break }
             let bound = ends.removeFirst()
             let packets = try ahead.removeFirst().get()
-            if order.clock == .arrival, order.newestFirst {
+            if order.clock == .arrival {
                 guard try pass(packets) else { return }
                 continue
             }
             for packet in packets { run.append((OrderPlace(time: packet.time, sequence: packet.sequence(order)), packet)) }
-            if order.clock == .arrival { for index in run.indices.suffix(packets.count) { run[index].item.dropRow() } }
             guard let bound else { continue }
-            open.add(run.reversed())
-            run.removeAll(keepingCapacity: true)
+            run.reverse()
+            let count = run.count
+            open.add(run)
+            run = []
+            run.reserveCapacity(count)
             guard try passAll(above: bound) else { return }
             if open.count > 32_768 { open.update { $0.dropRow() } }
         }
-        open.add(run.reversed())
+        run.reverse()
+        open.add(run)
         _ = try passAll(above: nil)
     }
 
@@ -179,8 +183,13 @@ struct OrderedPacket: Sendable {
     var found: PacketWalk.Found { content.found }
     /// Nil if too many wait.
     var row: PacketRow? { content.row }
+    /// The same without a copy of the row, which counts references.
+    private(set) var hasRow = true
 
-    mutating func dropRow() { if content.row != nil { content = Content(content.found, nil) } }
+    mutating func dropRow() {
+        guard hasRow else { return }
+        (content, hasRow) = (Content(content.found, nil), false)
+    }
 
     func sequence(_ order: EventOrder) -> UInt64 { order.place(found.receptions[0].sequence) }
 }
@@ -189,102 +198,16 @@ extension PacketReader {
     func ordered(
         _ packets: [PacketWalk.Found], _ channels: [String], _ order: EventOrder
     ) throws -> [OrderedPacket] {
-        zip(packets, try rows(packets, channels, id: order.selection?.packetID)).compactMap { packet, row in
+        var ordered: [OrderedPacket] = []
+        ordered.reserveCapacity(packets.count)
+        for (packet, row) in zip(packets, try rows(packets, channels, id: order.selection?.packetID)) {
             guard let row, let time = order.clock == .heard ? row.heard : row.receptions.first?.arrival, order.takes(time) else {
-                return nil
+                continue
             }
             // The order of arrival is that of the log, whatever the clock did.
             let place = order.clock == .heard ? order.place(time) : 0
-            return OrderedPacket(packet, time: place, row)
+            ordered.append(OrderedPacket(packet, time: place, row))
         }
-    }
-}
-
-/// Finds the packets of an order in the index, part by part, from the newest to the oldest.
-private struct PacketFinder {
-    struct Part {
-        var packets: [PacketWalk.Found]
-        /// At the end of a block: the place in the order before which no packet of an older block can be. Otherwise nil.
-        var bound: Int64?
-    }
-
-    private static let partSize = 512
-
-    private let ledger: Ledger
-    private let order: EventOrder
-    private let store: ViewStore
-    private let blocks: HeardBlocks?
-    private var walk: PacketWalk
-    /// The newest one last.
-    private var numbers: [UInt64] = []
-    private var isFinished = false
-    private var parts: [Part] = []
-    /// For each block, the bound of all that are older.
-    private var bounds: [UInt64: Int64] = [:]
-
-    init(_ ledger: Ledger, _ order: EventOrder) throws {
-        self.ledger = ledger
-        self.order = order
-        let (store, last) = try ledger.packetIndex()
-        self.store = store
-        let upper = min(last, try store.checkpoint().sequence)
-        let lower = try ledger.firstEvent(of: order)
-        blocks = order.clock == .heard ? try HeardBlocks(of: ledger.past?.whole ?? ledger) : nil
-        walk = PacketWalk(order.selection ?? EventSelection(), min(lower, upper)...max(upper, 1))
-        guard lower <= upper else {
-            isFinished = true
-            return
-        }
-        let newest = PacketBlock.number(of: upper)
-        var oldest = PacketBlock.number(of: lower)
-        if let blocks {
-            var bound = Int64.min
-            for number in oldest...newest {
-                // A packet is no later than its first reception; with the oldest first, none is passed on before the end.
-                bounds[number] = order.newestFirst ? bound : .max
-                bound = max(bound, order.place(blocks.span(number).upperBound))
-            }
-            if let since = order.since {
-                oldest = (oldest...newest).first { blocks.span($0).upperBound >= since } ?? newest
-            }
-        }
-        numbers = Array(oldest...newest)
-        if let id = order.selection?.packetID {
-            // All receptions of a packet have its id.
-            let found = Set(try ledger.sequences(of: EventSelection(packetID: id)).map { PacketBlock.number(of: $0.rawValue) })
-            numbers.removeAll { !found.contains($0) }
-        }
-    }
-
-    var channels: [String] { walk.channels }
-
-    mutating func next() throws -> Part? {
-        while true {
-            if let part = parts.popLast() { return part }
-            guard !isFinished else { return nil }
-            if let number = numbers.popLast() {
-                let found = try ledger.block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
-                split(found, bound: bounds[number])
-            } else {
-                isFinished = true
-                split(walk.rest(), bound: nil)
-            }
-        }
-    }
-
-    private mutating func split(_ found: [PacketWalk.Found], bound: Int64?) {
-        let wanted = blocks == nil || order.since == nil && order.until == nil ? found : found.filter(mayFit)
-        if let bound { parts.append(Part(packets: [], bound: bound)) }
-        for start in stride(from: 0, to: wanted.count, by: Self.partSize).reversed() {
-            parts.append(Part(packets: Array(wanted[start..<min(start + Self.partSize, wanted.count)])))
-        }
-    }
-
-    /// Whether a packet may have been heard within the times, judging by its blocks.
-    private func mayFit(_ packet: PacketWalk.Found) -> Bool {
-        guard let blocks, let first = packet.receptions.first else { return true }
-        func span(_ sequence: UInt64) -> ClosedRange<Timestamp> { blocks.span(PacketBlock.number(of: sequence)) }
-        if let since = order.since, span(first.sequence).upperBound < since { return false }
-        return order.until.map { until in packet.receptions.contains { span($0.sequence).lowerBound < until } } ?? true
+        return ordered
     }
 }

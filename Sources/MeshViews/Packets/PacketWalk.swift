@@ -46,15 +46,59 @@ package struct PacketWalk {
         self.range = range
     }
 
+    /// Entries of a block whose packets are all in it.
+    package struct WholeEntries: Sendable {
+        private var words: [UInt64]
+
+        fileprivate init(_ states: [BlockPackets.State]) {
+            words = [UInt64](repeating: 0, count: states.count / 64 + 1)
+            for entry in states.indices where states[entry].isWhole { words[entry / 64] |= 1 << UInt64(entry % 64) }
+        }
+
+        fileprivate func contains(_ entry: Int) -> Bool {
+            entry / 64 < words.count && words[entry / 64] & 1 << UInt64(entry % 64) != 0
+        }
+    }
+
     /// The wanted packets that begin in a block, the newest first.
     package mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
-        let first = block * PacketBlock.eventCount + 1 + UInt64(layout.skipped)
+        groups(in: layout, block, bytes, packets(of: layout, block, bytes), withWhole: true)
+    }
+
+    /// The same without those that are all in the block, and the entries that these have.
+    package mutating func sharedGroups(
+        in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan
+    ) -> (found: [Found], whole: WholeEntries) {
+        let packets = packets(of: layout, block, bytes)
+        return (groups(in: layout, block, bytes, packets, withWhole: false), WholeEntries(packets.states))
+    }
+
+    /// The packets of these entries, whatever the walk has come across before.
+    package mutating func wholeGroups(
+        _ whole: WholeEntries, in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan
+    ) -> [Found] {
+        var packets = packets(of: layout, block, bytes)
+        packets.keep { whole.contains($0) }
+        return groups(in: layout, block, bytes, packets, withWhole: true)
+    }
+
+    private func packets(of layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> BlockPackets {
+        BlockPackets(layout, Self.first(of: layout, block), range, open.keys, bytes)
+    }
+
+    private static func first(of layout: PacketBlockLayout, _ block: UInt64) -> UInt64 {
+        block * PacketBlock.eventCount + 1 + UInt64(layout.skipped)
+    }
+
+    private mutating func groups(
+        in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan, _ packets: BlockPackets, withWhole: Bool
+    ) -> [Found] {
+        let first = Self.first(of: layout, block)
         var isWanted = [Bool](repeating: selection == nil, count: layout.eventCount)
         if let selection {
             for sequence in layout.find(selection, block: block, in: range, bytes) { isWanted[Int(sequence - first)] = true }
         }
         let titles = layout.channels.map { place(ofChannel: $0.title) }
-        let packets = BlockPackets(layout, first, range, open.keys, bytes)
         func reception(_ index: Int) -> Reception {
             let kind = layout.kinds[layout.kindColumn.number(Int(packets.entries[index]), in: bytes)]
             return Reception(
@@ -62,11 +106,13 @@ package struct PacketWalk {
                 channel: kind.channel >= 0 ? titles[Int(kind.channel)] : -1)
         }
         var groups: [Found] = []
+        if withWhole, selection == nil { groups.reserveCapacity(layout.entryCount) }
         // Of whole packets: the oldest event so far of each entry, and of each event the next newer one.
         var oldest = [Int32](repeating: -1, count: layout.entryCount)
         var newer = [Int32](repeating: -1, count: layout.eventCount)
         for index in packets.entries.indices.reversed() where packets.entries[index] >= 0 {
             let entry = Int(packets.entries[index])
+            guard packets.states[entry] != .noPacket, withWhole || !packets.states[entry].isWhole else { continue }
             let flags = layout.eventFlags(index, in: bytes)
             if packets.states[entry] == .ofNobody {
                 if isWanted[index] {
@@ -163,6 +209,8 @@ private struct BlockPackets {
         /// All receptions of its packets are its events, since they begin in the block and no others have their senders and marks.
         case whole
         case shared
+
+        var isWhole: Bool { self == .whole || self == .ofNobody }
     }
 
     /// By event; -1 for one that is not in the range or holds no packet.
@@ -212,5 +260,10 @@ private struct BlockPackets {
         }
         for key in open { if let entry = places[key] { states[Int(entry)] = .shared } }
         (self.entries, self.keys, self.states) = (entries, keys, states)
+    }
+
+    /// Of the others' events there are no packets then.
+    mutating func keep(_ isKept: (Int) -> Bool) {
+        for entry in states.indices where !isKept(entry) { states[entry] = .noPacket }
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import MeshLedger
 import Meshtastic
 import Synchronization
@@ -69,5 +70,43 @@ struct EarliestPackets {
             }
         }
         try await ledger.close()
+    }
+
+    @Test(arguments: [EventOrder.Clock.heard, .arrival])
+    func `the others are read when the order reaches them, and the last ones never if fewer are wanted`(
+        clock: EventOrder.Clock
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try await Ledger.create(at: folder.path + "/ledger")
+        let source = try await ledger.log.source(named: "mesh")
+        func text(_ number: Int) -> [UInt8] { Array("packet number \(number) of the test".utf8) }
+        var batch = EventBatch()
+        for index in 0..<36_000 {
+            let packet = MeshPacketBuilder(
+                from: 1_001 + UInt32(index % 9), id: UInt32(index + 1), rxTime: 0, port: Port.text, payload: text(index))
+            var event = packet.event(source)
+            event.reception = .recorded(Timestamp(seconds: 1_780_000_000 + Int64(index)))
+            batch.append(event)
+        }
+        try await ledger.log.append(batch)
+        try await ledger.catchUp()
+        try flip(text(35_000), in: ledger.path + "/log/1/data.mdb")
+        let order = EventOrder(by: clock, newestFirst: false)
+        #expect(try rows(ledger, order, most: 20_000).map(\.firstSequence) == Array(1...20_000))
+        #expect(throws: (any Error).self, "the damage is read") { try rows(ledger, order) }
+        try await ledger.close()
+    }
+
+    /// Flips a bit wherever the bytes lie in a file.
+    private func flip(_ bytes: [UInt8], in path: String) throws {
+        let data = try Data(contentsOf: URL(filePath: path))
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        var rest = data.startIndex..<data.endIndex
+        while let found = data.range(of: Data(bytes), in: rest) {
+            try file.seek(toOffset: UInt64(found.lowerBound))
+            try file.write(contentsOf: [data[found.lowerBound] ^ 1])
+            rest = found.upperBound..<data.endIndex
+        }
+        try file.close()
     }
 }
