@@ -24,21 +24,30 @@ extension PacketHolder {
         ].map(\.onRequest)
     }
 
-    /// A table shows the time by which it is sorted.
     static func packetColumns(by clock: EventOrder.Clock) -> [Column<Self>] {
-        Column.all(PacketRow.tableColumns(TableContext()), PacketRow.shown(by: clock)).map { $0.of { $1($0.packet) } }
+        PacketRow.columns(by: clock).map { $0.of { $1($0.packet) } }
     }
 }
 
 extension PacketRow {
+    /// A table shows the time by which it is sorted.
+    static func columns(by clock: EventOrder.Clock) -> [Column<PacketRow>] {
+        Column.all(tableColumns(TableContext()), shown(by: clock))
+    }
+
     /// Whether nothing tells when it was heard.
     var isTimeOfImport: Bool { firstHeard?.heardSource == .imported }
 
     /// How it was received where its signal was best, its sender's name, and what it contains.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PacketRow>] {
-        let content = isWanted("content") ? [try LivePacket.storedContentColumn(ledger).of { $1(LivePacket(packet: $0)) }] : []
+        let content = isWanted("content") ? [try storedContentColumn(ledger)] : []
         let name = Column<PacketRow>.nodeName("from_name", in: ledger, \.from)
         return (signalColumns + [name]).filter { isWanted($0.name) } + content
+    }
+
+    /// What it contains, for which its events are read one by one.
+    static func storedContentColumn(_ ledger: Ledger) throws -> Column<PacketRow> {
+        try LivePacket.storedContentColumn(ledger).of { $1(LivePacket(packet: $0)) }
     }
 
     fileprivate var bestReception: PacketReception? {

@@ -13,8 +13,8 @@ final class AnyRowWriter {
     private let format: OutputFormat
     let style: TableStyle
     private let output: StandardOutput
-    /// What each column adds to a line. Copying the column would cost as much as its value.
-    private let appenders: [(AnyRow, inout [UInt8]) -> Void]
+    /// Adds a row's values to a line: one closure that calls the others, since each call of one in an array would count references to it.
+    private let appendValues: (AnyRow, inout [UInt8]) -> Void
     /// A line, whose memory the next one reuses.
     private var text: [UInt8] = []
     private var waiting: [[String]] = []
@@ -39,21 +39,42 @@ final class AnyRowWriter {
         digits = shownColumns.map(\.digits)
         isNumeric = Array(repeating: true, count: shownColumns.count)
         offsets = Array(repeating: "", count: shownColumns.count)
-        appenders = columns.enumerated().map { index, column in
-            let value = column.value
-            guard format != .csv else { return { value($0).appendCSV(to: &$1) } }
+        appendValues = Self.appending(columns, format)
+    }
+
+    private static func appending(_ columns: [Column<AnyRow>], _ format: OutputFormat) -> (AnyRow, inout [UInt8]) -> Void {
+        var all: (AnyRow, inout [UInt8]) -> Void = { _, _ in }
+        for (index, column) in columns.enumerated() {
+            let (before, value) = (all, column.value)
+            guard format != .csv else {
+                all = { row, text in
+                    before(row, &text)
+                    if index > 0 { text.append(UInt8(ascii: ",")) }
+                    value(row).appendCSV(to: &text)
+                }
+                continue
+            }
             let start = Array(((index == 0 ? "{" : ",") + JSONText.quoted(column.name) + ":").utf8)
-            return { row, text in
+            all = { row, text in
+                before(row, &text)
                 // Without a reference to the array, which would be counted.
                 unsafe start.withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
                 value(row).appendJSON(to: &text)
             }
         }
+        return all
     }
 
     /// What precedes the rows, once the first of them or the end comes: before an error, nothing is printed.
     private func writeHead() {
-        if format == .csv { writeCSV { text, index in CellValue.text(columns[index].name).appendCSV(to: &text) } }
+        if format == .csv {
+            writeCSV { text in
+                for (index, column) in columns.enumerated() {
+                    if index > 0 { text.append(UInt8(ascii: ",")) }
+                    CellValue.text(column.name).appendCSV(to: &text)
+                }
+            }
+        }
         if format == .json { output.write("[") }
     }
 
@@ -77,7 +98,7 @@ final class AnyRowWriter {
     private func put(_ row: AnyRow, isFirst: Bool) {
         switch format {
         case .table: break
-        case .csv: writeCSV { text, index in appenders[index](row, &text) }
+        case .csv: writeCSV { appendValues(row, &$0) }
         case .jsonl: writeObject(row, before: "")
         case .json: writeObject(row, before: isFirst ? "\n" : ",\n")
         }
@@ -160,19 +181,16 @@ final class AnyRowWriter {
     private func writeObject(_ row: AnyRow, before: String) {
         var text = emptyLine()
         text += before.utf8
-        for append in appenders { append(row, &text) }
-        text += (appenders.isEmpty ? "{}" : "}").utf8
+        appendValues(row, &text)
+        text += (columns.isEmpty ? "{}" : "}").utf8
         if format == .jsonl { text.append(UInt8(ascii: "\n")) }
         write(text)
     }
 
     /// A line ended as in RFC 4180. Fields keep their control characters, except where a terminal would interpret them.
-    private func writeCSV(_ appendField: (inout [UInt8], Int) -> Void) {
+    private func writeCSV(_ appendFields: (inout [UInt8]) -> Void) {
         var text = emptyLine()
-        for index in columns.indices {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            appendField(&text, index)
-        }
+        appendFields(&text)
         // Readers of CSV skip an empty line.
         if text.isEmpty { text += "\"\"".utf8 }
         if output.isTerminal { text = Array(DisplayWidth.safe(String(decoding: text, as: UTF8.self)).utf8) }

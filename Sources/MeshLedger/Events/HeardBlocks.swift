@@ -166,17 +166,44 @@ extension Timestamp {
     var next: Timestamp { Timestamp(microseconds: microseconds == .max ? .max : microseconds + 1) }
 }
 
+/// Tells when single events of a ledger were heard. Neighbours are read quickly one after the other.
+package final class HeardEvents {
+    private let log: EventLog
+    private let reader = HeardReader()
+    private var last: (sequence: UInt64, heard: (time: Timestamp, source: HeardSource)?)?
+
+    package init(_ ledger: Ledger) { log = ledger.log }
+
+    /// Nil for an event that is no longer in the log.
+    package subscript(sequence: UInt64) -> (time: Timestamp, source: HeardSource)? {
+        if let last, last.sequence == sequence { return last.heard }
+        let event = try? log.event(EventSequence(sequence))  // of a damaged one, too, nothing is known
+        let heard = event.map { reader.reception($0.header, $0.payload.rawSpan) }
+        last = (sequence, heard)
+        return heard
+    }
+}
+
 /// Determines when events were heard. Only those whose header does not state it are decoded.
 final class HeardReader {
     private let opener = PacketOpener(keyring: Keyring())
     private var batch = PacketBatch()
 
-    func heard(_ header: EventHeader, _ payload: RawSpan) -> Timestamp {
+    func heard(_ header: EventHeader, _ payload: RawSpan) -> Timestamp { header.heard(rxTime: rxTime(header, payload)) }
+
+    /// The same, and what tells it.
+    func reception(_ header: EventHeader, _ payload: RawSpan) -> (time: Timestamp, source: HeardSource) {
+        let rxTime = rxTime(header, payload)
+        return (header.heard(rxTime: rxTime), header.heardSource(rxTime: rxTime))
+    }
+
+    /// 0 where it makes no difference.
+    private func rxTime(_ header: EventHeader, _ payload: RawSpan) -> UInt32 {
         guard !header.knowsWhenHeard, !header.isErased, let form = CaptureForm(rawValue: header.encoding.rawValue) else {
-            return header.heard(rxTime: 0)
+            return 0
         }
         batch.removeAll(keepingCapacity: true)
         opener.decode(payload, form: form, into: &batch)
-        return header.heard(rxTime: batch.packets.first?.rxTime ?? 0)
+        return batch.packets.first?.rxTime ?? 0
     }
 }

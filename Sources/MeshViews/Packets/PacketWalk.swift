@@ -62,14 +62,15 @@ package struct PacketWalk {
 
     /// The wanted packets that begin in a block, the newest first.
     package mutating func groups(in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> [Found] {
-        groups(in: layout, block, bytes, packets(of: layout, block, bytes), withWhole: true)
+        let packets = BlockPackets(layout, Self.first(of: layout, block), range, open.keys, bytes)
+        return groups(in: layout, block, bytes, packets, withWhole: true)
     }
 
     /// The same without those that are all in the block, and the entries that these have.
     package mutating func sharedGroups(
         in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan
     ) -> (found: [Found], whole: WholeEntries) {
-        let packets = packets(of: layout, block, bytes)
+        let packets = BlockPackets(layout, Self.first(of: layout, block), range, open.keys, bytes)
         return (groups(in: layout, block, bytes, packets, withWhole: false), WholeEntries(packets.states))
     }
 
@@ -77,13 +78,9 @@ package struct PacketWalk {
     package mutating func wholeGroups(
         _ whole: WholeEntries, in layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan
     ) -> [Found] {
-        var packets = packets(of: layout, block, bytes)
+        var packets = BlockPackets(layout, Self.first(of: layout, block), range, [], bytes)
         packets.keep { whole.contains($0) }
         return groups(in: layout, block, bytes, packets, withWhole: true)
-    }
-
-    private func packets(of layout: PacketBlockLayout, _ block: UInt64, _ bytes: RawSpan) -> BlockPackets {
-        BlockPackets(layout, Self.first(of: layout, block), range, open.keys, bytes)
     }
 
     private static func first(of layout: PacketBlockLayout, _ block: UInt64) -> UInt64 {
