@@ -91,6 +91,10 @@ extension CellValue {
         case (.instant(let left), .instant(let right)): left < right
         case (.second(let left), .second(let right)): left < right
         case (.unsigned(let left), .unsigned(let right)): left < right
+        case (.integer(let left), .integer(let right)): left < right
+        case (.float(let left), .float(let right)): left < right || right.isNaN && !left.isNaN
+        case (.double(let left), .double(let right)): left < right || right.isNaN && !left.isNaN
+        case (.text(let left), .text(let right)): left < right
         default:
             switch (isNumber ? Double(plain) : nil, other.isNumber ? Double(other.plain) : nil) {
             case (let left?, let right?): left < right || right.isNaN && !left.isNaN

@@ -79,6 +79,22 @@ struct ListsTests {
         #expect(try #require(best.first?["snr"] as? Double) == receptions.max())
     }
 
+    @Test(arguments: ["snr", "receptions", "from", "time", "channel"], [false, true])
+    func `a page of sorted packets is that page of all of them, of equal ones in the order of the list`(
+        column: String, reverse: Bool
+    ) throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "6", "--nodes", "25", "--packets", "11000")
+        let sort = ["packets", "--columns", "id,\(column)", "--format", "csv", "--sort", column] + (reverse ? ["--reverse"] : [])
+        let all = try tool.start(sort).wait().lines.dropFirst()
+        #expect(all.count > 5_000)
+        for (limit, offset) in [(1, 0), (30, 25), (700, 1_300)] {
+            let page = try tool.start(sort + ["--limit", String(limit), "--offset", String(offset)]).wait().lines.dropFirst()
+            #expect(Array(page) == Array(all.dropFirst(offset).prefix(limit)), "\(column) \(limit) \(offset)")
+        }
+    }
+
     @Test func `found messages, tracks and receptions are counted, sorted and turned round like other lists`() throws {
         let tool = try Tool(holding: [
             Line.node(0x11, long: "Rover", short: "RO"), Line.node(0x22, long: "Rover base", short: "RB"),
