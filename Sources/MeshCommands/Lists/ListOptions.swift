@@ -203,7 +203,10 @@ struct ListRequest {
         let bar = ProgressBar("reading")
         writer.replaces(bar)
         defer { bar.end() }
-        func order() { found.sort { $0.value.precedes($1.value, reverse: options.reverse) } }
+        // Once there are enough rows: of the last one that may be on the page.
+        var last: CellValue?
+        let reverse = options.reverse
+        func order() { found.sort { $0.value.precedes($1.value, reverse: reverse) } }
         try visit(tellsMore ? options.queryBeyond : options.query) { row in
             seen += 1
             // Beside rows that a terminal shows, nothing else is shown.
@@ -211,8 +214,10 @@ struct ListRequest {
             guard tests.hold(row) else { return tests.fault == nil }
             guard let sort else { return take(row) }
             wanted += 1
-            found.append((sort.value(row), row))
-            // Only those that may be on the page are kept.
+            let value = sort.value(row)
+            // Only those that may be on the page are kept; of equal ones the earlier come first.
+            if let last, !value.precedes(last, reverse: reverse) { return true }
+            found.append((value, row))
             if !isEndless, found.count >= 4_096, found.count / 2 >= most {
                 order()
                 found.removeLast(found.count - most)
@@ -223,6 +228,7 @@ struct ListRequest {
         try tests.check()
         order()
         for row in found { guard take(row.row) else { break } }
+                last = found.last?.value
         var more: String?
         if tellsMore {
             let isMore = sort == nil ? page.beyond > 0 : wanted > UInt64(page.skips + writer.count)
