@@ -58,6 +58,13 @@ struct ListOptions: ParsableArguments {
         return asked + shown + groups.measures.map(\.column)
     }
 
+    /// Whether the column is wanted that is made only on request: because an option names it, or because one names a column that none of
+    /// these is, and the error lists what there is.
+    func wants<Row>(_ column: String, beside others: [Column<Row>]) -> Bool {
+        let columns = mentioned.filter { GroupOptions.spans[$0.lowercased()] == nil }
+        return mentions(column) || columns.contains { (try? others.named($0)) == nil }  // it throws where there is none
+    }
+
     /// Whether the column is named by any of the options.
     func mentions(_ column: String) -> Bool { mentioned.contains { GenericCell.plain($0) == GenericCell.plain(column) } }
 

@@ -38,8 +38,8 @@ struct MessageList: RowList {
     var askedNodes: [NodeArgument?] { [node] }
 
     func columns(_ request: ListRequest) throws -> [Column<MessageRow>] {
-        try request.ledger.columns(MessageRow.self)
-            + MessageRow.further(in: request.ledger) { request.options.mentions($0) }
+        let columns = try request.ledger.columns(MessageRow.self)
+        return try columns + MessageRow.further(in: request.ledger) { request.options.wants($0, beside: columns) }
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (MessageRow) -> Void) throws {

@@ -35,10 +35,15 @@ struct PacketList: LiveList {
     var by = EventOrder.Clock.heard
 
     func columns(_ request: ListRequest) throws -> [Column<LivePacket>] {
-        let name = Column<LivePacket>.nodeName("from_name", in: request.ledger, \.packet.from)
-        let columns = LivePacket.packetColumns(by: by) + LivePacket.signalColumns + [name]
-        guard request.options.mentions("content") else { return columns }
-        return columns + [try LivePacket.storedContentColumn(request.ledger)]
+        try storedColumns(request).map { $0.of { $1($0.packet) } }
+    }
+
+    /// The same of rows that are packets and nothing else.
+    private func storedColumns(_ request: ListRequest) throws -> [Column<PacketRow>] {
+        let name = Column<PacketRow>.nodeName("from_name", in: request.ledger, \.from)
+        let columns = PacketRow.columns(by: by) + PacketRow.signalColumns + [name]
+        guard request.options.wants("content", beside: columns) else { return columns }
+        return columns + [try PacketRow.storedContentColumn(request.ledger)]
     }
 
     func liveColumns() -> [Column<LivePacket>] { LivePacket.columns(by: by) + LivePacket.signalColumns }
@@ -59,13 +64,14 @@ struct PacketList: LiveList {
         let times = request.options.times
         let isOfAll = times.since == nil && times.until == nil
         var (hasLeftOut, isEmpty) = (false, true)
-        try request.writeWhileWanted(columns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") { names in
+        try request.writeWhileWanted(storedColumns(request), emptyNote: emptyNote, time: by == .heard ? "time" : "arrival") {
+            names in
             guard isOfAll, try selection.selection(in: request.ledger) == nil, names.isSubset(of: ["from", "port", "channel"])
             else {
                 return nil
             }
             isEmpty = false
-            return try request.ledger.packetCounts().map { (LivePacket(packet: PacketRow(of: $0.key)), $0.value) }
+            return try request.ledger.packetCounts().map { (PacketRow(of: $0.key), $0.value) }
         } total: {
             guard !isOfAll else {
                 return try request.ledger.packetCount(selection.selection(in: request.ledger), within: .milliseconds(20))
@@ -75,7 +81,7 @@ struct PacketList: LiveList {
             guard by == .heard else { return nil }
             return try withoutActuallyEscaping(isChosen) { isChosen in
                 try request.leftOutPackets(selection.selection(in: request.ledger), isSeen: hasLeftOut) {
-                    isChosen(LivePacket(packet: $0))
+                    isChosen($0)
                 }
             }
         } _: { query, body in
@@ -93,13 +99,13 @@ struct PacketList: LiveList {
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (LivePacket) -> Void) throws {
         try find(query, in: ledger) {
-            body($0)
+            body(LivePacket(packet: $0))
             return true
         }
     }
 
     private func find(
-        _ query: RowQuery, in ledger: Ledger, leftOut: () -> Void = {}, _ body: (LivePacket) -> Bool
+        _ query: RowQuery, in ledger: Ledger, leftOut: () -> Void = {}, _ body: (PacketRow) -> Bool
     ) throws {
         var page = Page(query)
         guard !page.isFull else { return }
@@ -111,7 +117,7 @@ struct PacketList: LiveList {
                 leftOut()
                 return true
             }
-            return page.pass { body(LivePacket(packet: row)) }
+            return page.pass { body(row) }
         }
     }
 }

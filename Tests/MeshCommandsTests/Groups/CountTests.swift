@@ -166,4 +166,17 @@ struct CountTests {
             #expect(shell.status == 0, "\(shell.text)")
         }
     }
+
+    @Test(arguments: [("messages", "hops"), ("packets", "content"), ("packets", "snr"), ("events", "content")])
+    func `an unknown column's error lists those that are made only on request, too`(list: String, column: String) throws {
+        let tool = try Tool(holding: [Line.text("hi", from: 0x11)])
+        for asked in [
+            ["--count-by", "from", "--mean", "xyzzyx"], ["--count-by", "xyzzyx,hour"], ["--columns", "xyzzyx"],
+            ["--sort", "xyzzyx"], ["--where", "xyzzyx=1"],
+        ] {
+            let refused = try tool.start([list] + asked).wait()
+            let there = refused.errors.split(separator: "there are ").last.map { $0.split { ", \n".contains($0) } } ?? []
+            #expect(refused.status == 64 && there.contains(Substring(column)), "\(list) \(asked): \(refused.errors)")
+        }
+    }
 }
