@@ -215,13 +215,23 @@ struct GatewayList: RowList {
                 try visit($0, in: ledger, $1)
             }
         }
-        let (columns, note) = (try ledger.columns(GatewayNodeRow.self), "no gateway heard a node")
+        let columns = try ledger.columns(GatewayNodeRow.self)
         let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
         try request.write(columns, emptyNote: note, leftOut: { _ in try leftOut(request) }) {
+        let note = Self.emptyNote(by: gateway, of: node)
             try ledger.countedGatewayNodes(by: gateway, of: node, $0).forEach($1)
         }
     }
 }
+
+    private static func emptyNote(by gateway: UInt32?, of node: UInt32?) -> String {
+        switch (gateway.map { NodeID.text($0) }, node.map { NodeID.text($0) }) {
+        case (nil, nil): "no gateway heard a node"
+        case (nil, let node?): "no gateway heard \(node)"
+        case (let gateway?, nil): "\(gateway) heard no node as a gateway"
+        case (let gateway?, let node?): "\(gateway) did not hear \(node) as a gateway"
+        }
+    }
 
 struct MapReportList: RowList {
     static let about = ListDescription(
