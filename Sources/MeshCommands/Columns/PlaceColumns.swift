@@ -12,11 +12,22 @@ extension PositionRow: ShownRow {
         ]
     }
 
-    /// The name of the node.
+    /// The name of the node, and when it was heard.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) throws -> [Column<PositionRow>] {
-        guard isWanted("name") else { return [] }
+        let heard: [Column<PositionRow>] = isWanted("heard") ? [.heard(in: ledger, \.sequence)] : []
+        guard isWanted("name") else { return heard }
         let names = try NodeNames(ledger)
-        return [Column("name", canCut: true) { .optional(names[$0.node]) }]
+        return [Column("name", canCut: true) { .optional(names[$0.node]) }] + heard
+    }
+}
+
+extension Column {
+    /// When the event of a row was heard, which its time does not say where that is the sender's: events are read one by one.
+    static func heard(in ledger: Ledger, _ sequence: @escaping (Row) -> UInt64) -> Column {
+        let events = HeardEvents(ledger)
+        return Column("heard", isOfImport: { events[sequence($0)]?.source == .imported }) { row in
+            events[sequence(row)].map { .instant($0.time) } ?? .null
+        }.onRequest
     }
 }
 

@@ -12,11 +12,12 @@ extension TelemetryRow: ShownRow {
         ]
     }
 
-    /// A column for each metric that is asked for, of any kind, and the name of the node.
+    /// A column for each metric that is asked for, of any kind, the name of the node, and when it was heard.
     static func further(in ledger: Ledger, _ isWanted: (String) -> Bool) -> [Column<TelemetryRow>] {
         let fields = TelemetryKind.allCases.flatMap { MetricField.all(for: $0) }
         let name: [Column<TelemetryRow>] = isWanted("name") ? [.nodeName("name", in: ledger, \.node)] : []
-        return name
+        let heard: [Column<TelemetryRow>] = isWanted("heard") ? [.heard(in: ledger, \.sequence)] : []
+        return name + heard
             + fields.map(\.name).withoutRepeats.filter(isWanted).map { name in
                 let units = Set(fields.filter { $0.name == name }.map(\.unit))
                 return Column<TelemetryRow>(name, unit: units.count == 1 ? units.first ?? nil : nil, isDetail: true) { row in

@@ -18,7 +18,7 @@ struct PositionList: RowList {
     static let about = ListDescription(
         name: "positions", abstract: "Where nodes were, the newest positions first.",
         discussion: """
-            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard. With --latest, since tells when the node came there: all its positions from then on are within 100 m of the newest.
+            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard; the column heard, for --columns, --where and --sort, has the latter of every position. With --latest, since tells when the node came there: all its positions from then on are within 100 m of the newest.
 
               meshledger positions --latest
               meshledger positions --node '!19025c00'
@@ -37,6 +37,7 @@ struct PositionList: RowList {
     func columns(_ request: ListRequest) throws -> [Column<PositionRow>] {
         var columns = try request.ledger.columns(PositionRow.self)
         columns.insert(contentsOf: try PositionRow.further(in: request.ledger) { $0 == "name" }, at: 1)
+        columns.append(.heard(in: request.ledger, \.sequence))
         guard latest else { return columns }
         columns.removeAll { $0.name == "since" }
         let ledger = request.ledger

@@ -164,7 +164,8 @@ final class RowTests<Row> {
         if let row, let kind = declared(row) { return kind }
         if ["node", "neighbor", "from", "to", "gateway", "gateways"].contains(name) { return .node }
         let isTime =
-            ["time", "arrival", "reception"].contains(name) || ["_time", "_heard", "_at"].contains { name.hasSuffix($0) }
+            ["time", "arrival", "reception", "heard"].contains(name)
+            || ["_time", "_heard", "_at"].contains { name.hasSuffix($0) }
         return isTime ? .time : .plain
     }
 }

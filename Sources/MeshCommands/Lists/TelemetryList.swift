@@ -7,7 +7,7 @@ struct TelemetryList: RowList {
     static let about = ListDescription(
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
-            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard. With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
+            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard; the column heard, for --columns, --where and --sort, has the latter of all. With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
             and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
 
               meshledger telemetry --kind device --latest
@@ -47,13 +47,13 @@ struct TelemetryList: RowList {
                 }
         }
         guard request.isTable, request.options.columns == nil, !request.options.groups.isGiven else {
-            return try request.ledger.telemetryColumns(of: kind)
+            return try request.ledger.telemetryColumns(of: kind) + [.heard(in: request.ledger, \.sequence)]
         }
         var shown = Set(MetricField.all(for: kind).filter { request.options.names($0.name) }.map(\.number))
         try visit(request.query, in: request.ledger) { row in
             for entry in row.values { shown.insert(entry.field.number) }
         }
-        return try request.ledger.telemetryColumns(of: kind, only: shown)
+        return try request.ledger.telemetryColumns(of: kind, only: shown) + [.heard(in: request.ledger, \.sequence)]
     }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (TelemetryRow) -> Void) throws {

@@ -135,4 +135,44 @@ struct AskedRows {
         let ordered = known.sorted { $0.1 < $1.1 }.map { bars[$0.0] ?? -1 }
         #expect(ordered == ordered.sorted() && ordered.count > 2 && ordered.allSatisfy { $0 > 0 }, "\(chart)")
     }
+
+    @Test func `positions and telemetry also say when they were heard, in lists, views and exports`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "4", "--nodes", "20", "--packets", "2500")
+        let events = try rows(tool, ["events"]).map { ($0["sequence"] as? Int ?? 0, $0["time"] as? String ?? "") }
+        let times = Dictionary(uniqueKeysWithValues: events)
+        for list in ["positions", "telemetry", "telemetry --kind device", "positions --latest"] {
+            let words = list.split(separator: " ").map(String.init)
+            #expect(try rows(tool, words).allSatisfy { $0["heard"] == nil }, "\(list)")
+            let heard = try rows(tool, words + ["--columns", "sequence,heard,time", "--sort", "heard"])
+            #expect(heard.count > 10, "\(list)")
+            let found = heard.map { $0["heard"] as? String ?? "" }
+            #expect(found == found.sorted() && found == heard.map { times[$0["sequence"] as? Int ?? 0] }, "\(list)")
+            #expect(zip(found, heard).contains { !$0.hasPrefix(($1["time"] as? String ?? "").dropLast()) }, "\(list)")
+            let middle = try #require(found.dropFirst(found.count / 2).first)
+            let later = try rows(tool, words + ["--columns", "heard", "--where", "heard>=\(middle)"])
+            #expect(later.count == found.count { $0 >= middle } && later.count < found.count, "\(list)")
+        }
+        for rows in ["positions", "telemetry"] {
+            func lines(_ command: [String]) throws -> [Substring] {
+                try tool.start(command + [rows, "--columns", "sequence,heard", "--format", "csv"]).wait().lines.sorted()
+            }
+            #expect(try lines([]) == lines(["view"]) && lines([]) == lines(["export"]) && lines([]).count > 10, "\(rows)")
+        }
+    }
+
+    @Test func `an answer about the gateways of a node names the node`() throws {
+        let tool = try Tool(holding: [Line.text("hi", from: 0x11), Line.text("ho", from: 0x12)])
+        let gateway = try #require(rows(tool, ["gateways"]).first?["gateway"] as? String)
+        for (asked, answer) in [
+            (["--of", gateway], "no gateway heard \(gateway)"), (["--by", "!00000011"], "!00000011 heard no node as a gateway"),
+            (["--by", "!00000011", "--of", "!00000012"], "!00000011 did not hear !00000012 as a gateway"),
+        ] {
+            let outcome = try tool.start(["gateways"] + asked).wait()
+            #expect(outcome.status == 0 && outcome.errors == answer + "\n" && outcome.output.isEmpty, "\(outcome)")
+        }
+        let unknown = try tool.run("gateways", "--of", "!deadbeef")
+        #expect(unknown.status == 66 && unknown.errors.contains("!deadbeef was never heard"))
+    }
 }
