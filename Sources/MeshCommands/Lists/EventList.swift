@@ -9,8 +9,8 @@ struct EventList: LiveList {
     static let about = ListDescription(
         name: "events", abstract: "The log's events, the newest first.",
         discussion: """
-            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), receiver (its clock),
-            arrival (it was live), or import if there is no other; such events are in no window of --since and --until. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
+            Times are those of the mesh: when each event was heard. time_source names the clock: recorded (its file), else receiver (its clock),
+            arrival (it was live), or import if there is no other; such events are in no window of --since and --until, and are sorted by the time of their import. With --by arrival, events are selected and sorted by their arrival in the ledger, which is the
             order of the log. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all. The column content, shown with --follow and by --columns, is what a packet contains;
             snr, rssi and hops_away, for --columns, --where and the counts, are how it was received.
 

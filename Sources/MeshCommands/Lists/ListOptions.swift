@@ -228,6 +228,7 @@ struct ListRequest {
             if !isEndless, found.count >= 4_096, found.count / 2 >= most {
                 order()
                 found.removeLast(found.count - most)
+                last = found.last?.value
             }
             return true
         }
@@ -235,7 +236,6 @@ struct ListRequest {
         try tests.check()
         order()
         for row in found { guard take(row.row) else { break } }
-                last = found.last?.value
         var more: String?
         if tellsMore {
             let isMore = sort == nil ? page.beyond > 0 : wanted > UInt64(page.skips + writer.count)

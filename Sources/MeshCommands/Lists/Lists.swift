@@ -218,12 +218,11 @@ struct GatewayList: RowList {
         }
         let columns = try ledger.columns(GatewayNodeRow.self)
         let (gateway, node) = (try by?.number(in: ledger), try of?.number(in: ledger))
-        try request.write(columns, emptyNote: note, leftOut: { _ in try leftOut(request) }) {
         let note = Self.emptyNote(by: gateway, of: node)
+        try request.write(columns, emptyNote: note, leftOut: { _ in try leftOut(request) }) {
             try ledger.countedGatewayNodes(by: gateway, of: node, $0).forEach($1)
         }
     }
-}
 
     private static func emptyNote(by gateway: UInt32?, of node: UInt32?) -> String {
         switch (gateway.map { NodeID.text($0) }, node.map { NodeID.text($0) }) {
@@ -233,6 +232,7 @@ struct GatewayList: RowList {
         case (let gateway?, let node?): "\(gateway) did not hear \(node) as a gateway"
         }
     }
+}
 
 struct MapReportList: RowList {
     static let about = ListDescription(
