@@ -34,12 +34,12 @@ extension Ledger {
             let first = EventSequence(packet.found.receptions[0].sequence)
             let isBefore =
                 switch earliest.end {
-                case .heard(let time): packet.place.time > order.place(time)
+                case .heard(let time): packet.time > order.place(time)
                 case .arrived(let event): first < event
                 case nil: true
                 }
             guard isBefore, let row = packet.row else { return nil }
-            return (packet.place, row)
+            return (OrderPlace(time: packet.time, sequence: packet.sequence(order)), row)
         }
         earliest.rows = packets.sorted { $0.0 > $1.0 }.map(\.1)
         return earliest

@@ -39,7 +39,7 @@ extension Ledger {
         defer { ahead.drop() }
         /// Passes packets on; some that waited are read once more.
         func pass(_ packets: [OrderedPacket]) throws -> Bool {
-            let dropped = packets.indices.filter { !packets[$0].hasRow }.map { packets[$0].found }
+            let dropped = packets.filter { !$0.hasRow }.map(\.found)
             let again = dropped.isEmpty ? [] : try readers.with { try $0.rows(dropped, finder.channels) }
             var next = 0
             for packet in packets {
@@ -72,7 +72,7 @@ extension Ledger {
                 guard try pass(packets) else { return }
                 continue
             }
-            for packet in packets { run.append((packet.place, packet)) }
+            for packet in packets { run.append((OrderPlace(time: packet.time, sequence: packet.sequence(order)), packet)) }
             guard let bound else { continue }
             run.reverse()
             let count = run.count
@@ -173,12 +173,11 @@ struct OrderedPacket: Sendable {
     }
 
     private var content: Content
-    /// Its place in the order.
-    let place: OrderPlace
+    let time: Int64
 
-    init(_ found: PacketWalk.Found, time: Int64, sequence: UInt64, _ row: PacketRow) {
+    init(_ found: PacketWalk.Found, time: Int64, _ row: PacketRow) {
         content = Content(found, row)
-        place = OrderPlace(time: time, sequence: sequence)
+        self.time = time
     }
 
     var found: PacketWalk.Found { content.found }
@@ -191,6 +190,8 @@ struct OrderedPacket: Sendable {
         guard hasRow else { return }
         (content, hasRow) = (Content(content.found, nil), false)
     }
+
+    func sequence(_ order: EventOrder) -> UInt64 { order.place(found.receptions[0].sequence) }
 }
 
 extension PacketReader {
@@ -199,13 +200,13 @@ extension PacketReader {
     ) throws -> [OrderedPacket] {
         var ordered: [OrderedPacket] = []
         ordered.reserveCapacity(packets.count)
-        try forEachRow(packets, channels, id: order.selection?.packetID) { packet, row in
+        for (packet, row) in zip(packets, try rows(packets, channels, id: order.selection?.packetID)) {
             guard let row, let time = order.clock == .heard ? row.heard : row.receptions.first?.arrival, order.takes(time) else {
-                return
+                continue
             }
             // The order of arrival is that of the log, whatever the clock did.
             let place = order.clock == .heard ? order.place(time) : 0
-            ordered.append(OrderedPacket(packet, time: place, sequence: order.place(packet.receptions[0].sequence), row))
+            ordered.append(OrderedPacket(packet, time: place, row))
         }
         return ordered
     }

@@ -37,16 +37,6 @@ final class PacketReader {
     ///   - channels: the titles that the walk has found.
     ///   - id: nil for that of each packet's first reception.
     func rows(_ packets: [PacketWalk.Found], _ channels: [String], id: UInt32? = nil) throws -> [PacketRow?] {
-        var rows: [PacketRow?] = []
-        rows.reserveCapacity(packets.count)
-        try forEachRow(packets, channels, id: id) { rows.append($1) }
-        return rows
-    }
-
-    /// The same, one after the other.
-    func forEachRow(
-        _ packets: [PacketWalk.Found], _ channels: [String], id: UInt32?, _ body: (PacketWalk.Found, PacketRow?) -> Void
-    ) throws {
         var count = packets.reduce(0) { $0 + $1.receptions.count }
         decoded.removeAll(keepingCapacity: true)
         decoded.append(contentsOf: repeatElement(nil, count: count))
@@ -67,10 +57,9 @@ final class PacketReader {
             decoded[wanted[next].place] = Decoded(packet, header)
         }
         var place = 0
-        for packet in packets {
-            let end = place + packet.receptions.count
-            body(packet, row(packet, place..<end, channels, id))
-            place = end
+        return packets.map { packet in
+            defer { place += packet.receptions.count }
+            return row(packet, place..<place + packet.receptions.count, channels, id)
         }
     }
 
