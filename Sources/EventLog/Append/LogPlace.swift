@@ -7,6 +7,8 @@ struct LogPlace: Sendable {
     /// The state of `log/current` when it was last read, and the generation that it named; nil until an interrupted `init` goes on.
     private var named: (state: FileStamp, generation: UInt32)?
 
+    private static let meansLost: Set<EventLogError.Code> = [.missing, .notALog, .corrupt, .newerFormat, .olderFormat, .foreign]
+
     init(_ path: String, _ lock: WriterLock) {
         folder = LogFolder(path: path)
         self.lock = lock
@@ -20,10 +22,12 @@ struct LogPlace: Sendable {
             return named == nil ? nil : "log/current, which names the log, is gone"
         }
         if named?.state != state {
-            guard let generation = try? folder.readCurrent() else {  // whoever opens the log is told why
-                return "log/current no longer names the log"
+            do throws(EventLogError) {
+                named = (state, try folder.readCurrent())
+            } catch {
+                // Otherwise it cannot be read just now, as where too many files are open: the next commit tries again.
+                return Self.meansLost.contains(error.code) ? "log/current no longer names the log" : nil
             }
-            named = (state, generation)
         }
         guard let named, folder.environmentPath(generation: named.generation) != environment.path else { return nil }
         return "log/current names generation \(named.generation), which is another log"

@@ -44,4 +44,29 @@ struct ErasedBaselines {
         #expect(try ledger.messages().isEmpty)
         try await ledger.close()
     }
+
+    @Test func `a trace route of dropped events between other nodes loses the place of an erased one, and keeps the others`()
+        async throws
+    {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        func position(_ node: UInt32, _ id: UInt32) -> Packet {
+            Packet(
+                from: node, id: id, rxTime: Self.start, port: Port.position, payload: Packet.position(Int32(id) * 10_000_000, 7))
+        }
+        let answer = Packet(
+            from: 1_009, to: 1_001, id: 8, rxTime: Self.start + 10, port: Port.traceroute,
+            payload: Packet.route([1_002, 1_003], [21, 22, 23]), requestID: 7)
+        let others = (0..<300).map { Packet(from: 1_005, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append(([position(1_002, 5), position(1_003, 6), answer] + others).map { $0.event(source) })
+        try await ledger.catchUp()
+        try await ledger.retain(through: EventSequence(256))
+        let before = try #require(try ledger.traceRoutes().first)
+        #expect(Set(before.places.map(\.node)) == [1_002, 1_003])
+        try await ledger.erase(.node(1_002), reason: "asked for")
+        try await ledger.catchUp()
+        let after = try #require(try ledger.traceRoutes().first)
+        #expect(after.places == before.places.filter { $0.node == 1_003 })
+        try await ledger.close()
+    }
 }
