@@ -78,6 +78,9 @@ public final class EventLog: Sendable {
     /// file. Its views can then be opened in the same way.
     package var excludesWriters: Bool { readerLock != nil }
 
+    /// Whether its file is still the one at its path, so that nobody has moved, removed or replaced the ledger.
+    package var isInPlace: Bool { store.environment.isInPlace }
+
     /// Whether a failed write has closed the log for appending: close and reopen it.
     public var areWritesClosed: Bool { store.environment.areWritesClosed }
 

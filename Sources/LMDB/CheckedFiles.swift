@@ -16,7 +16,7 @@ final class CheckedFiles {
             let file = unsafe openat(folder.descriptor, name, OpenedFolder.pathOnly | O_NOFOLLOW | O_CLOEXEC)
             guard file >= 0 else { throw folder.failed("open", name) }
             files.append(file)
-            try OwnedFile.requireFile(file, folder.path + "/" + name, folderOwner: folder.ownStatus().st_uid)
+            try OwnedFile.requireFile(file, folder.path + "/" + name, in: folder.ownStatus())
             try OwnedFile.link("/proc/self/fd/\(file)", at: path + "/" + name)
         }
     }

@@ -101,7 +101,7 @@ extension Environment {
         defer { leave() }
         var source: Int32 = -1
         try check(unsafe mdb_env_get_fd(handle, &source), "mdb_env_get_fd")
-        let target = try OwnedFile.create(path, mode: nil)
+        let target = try OwnedFile.create(path, mode: .likeFolder)
         defer { Glibc.close(target) }
         var (offset, buffer) = (0, [UInt8](repeating: 0, count: 1 << 20))
         while true {
@@ -118,7 +118,7 @@ extension Environment {
     package func copySnapshot(to path: String) throws(StorageError) {
         try enter(forWriting: false)
         defer { leave() }
-        let target = try OwnedFile.create(path, mode: nil)
+        let target = try OwnedFile.create(path, mode: .likeFolder)
         defer { Glibc.close(target) }
         try check(unsafe mdb_env_copyfd(handle, target), "mdb_env_copyfd")
     }

@@ -39,7 +39,7 @@ extension Environment {
     }
 
     private static func createFolder(_ path: String, _ options: EnvironmentOptions) throws(StorageError) {
-        try OwnedFile.makeFolder(path, mode: options.isSharedLikeFolder ? nil : 0o700)
+        try OwnedFile.makeFolder(path, mode: options.isSharedLikeFolder ? .likeFolder : 0o700)
         // LMDB would create it with the rights of this process; it accepts an empty file as a new one.
         Glibc.close(try OwnedFile.open(path + "/data.mdb", O_RDWR | O_CREAT, mode: options.fileMode))
     }
@@ -244,5 +244,5 @@ private struct FilesBefore {
 
 extension EnvironmentOptions {
     /// Of new files, see `OwnedFile`.
-    fileprivate var fileMode: UInt32? { isSharedLikeFolder ? nil : 0o600 }
+    fileprivate var fileMode: FileRights { isSharedLikeFolder ? .likeFolder : 0o600 }
 }

@@ -4,12 +4,11 @@ internal import Glibc
 /// nothing in a user's ledger that this user cannot open.
 extension OwnedFile {
     /// Creates a folder, by default for its owner only, unless it exists.
-    /// - Parameter mode: nil for one of a ledger: it is as open to others as the folder that it is in.
-    package static func makeFolder(_ path: String, mode: UInt32? = 0o700) throws(StorageError) {
+    package static func makeFolder(_ path: String, mode: FileRights = 0o700) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
-        if unsafe mkdirat(folder.descriptor, name, mode ?? 0o700) == 0 {
+        if unsafe mkdirat(folder.descriptor, name, mode.isShared ? 0o700 : mode.own) == 0 {
             give(name, in: folder)
-            if mode == nil { try share(name, in: folder) }
+            if mode.isShared { try share(name, mode, in: folder) }
             return
         }
         let number = errno
@@ -31,7 +30,7 @@ extension OwnedFile {
     }
 
     /// Creates a folder, and missing ones above it.
-    package static func makeFolders(_ path: String, mode: UInt32? = 0o700) throws(StorageError) {
+    package static func makeFolders(_ path: String, mode: FileRights = 0o700) throws(StorageError) {
         do throws(StorageError) {
             try makeFolder(path, mode: mode)
         } catch {
@@ -41,17 +40,17 @@ extension OwnedFile {
         }
     }
 
-    private static func share(_ name: String, in folder: OpenedFolder) throws(StorageError) {
+    private static func share(_ name: String, _ rights: FileRights, in folder: OpenedFolder) throws(StorageError) {
         let made = unsafe openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard made >= 0 else { return }  // only its owner has access
         defer { close(made) }
-        try share(made, in: folder)
+        try share(made, rights, in: folder)
     }
 
     /// Opens a new file or folder to those to whom its folder is open, so that a group that may read a ledger still can after it was changed.
-    static func share(_ made: Int32, in folder: OpenedFolder) throws(StorageError) {
+    static func share(_ made: Int32, _ rights: FileRights, in folder: OpenedFolder) throws(StorageError) {
         let above = try folder.ownStatus()
-        var (mode, own) = (above.st_mode & 0o777, stat())
+        var (mode, own) = (above.st_mode & (0o700 | rights.shared), stat())
         // Anyone may put something into a folder such as `/tmp`.
         guard above.st_mode & S_ISVTX == 0, mode & 0o077 != 0, unsafe fstat(made, &own) == 0 else { return }
         // Another group is not meant.
@@ -124,4 +123,22 @@ extension OwnedFile {
 
     /// `AT_EMPTY_PATH` of Linux, which Swift does not import.
     private static let emptyPath: Int32 = 0x1000
+}
+
+/// The access rights of a new file or folder.
+package struct FileRights: ExpressibleByIntegerLiteral, Sendable {
+    let own: UInt32
+    /// The bits that it takes over from its folder.
+    let shared: UInt32
+
+    package init(integerLiteral mode: UInt32) { (own, shared) = (mode, 0) }
+
+    private init(sharing bits: UInt32) { (own, shared) = (0o600, bits) }
+
+    /// Of what belongs to a ledger and holds no secret: as open to others as the folder that it is in.
+    package static let likeFolder = FileRights(sharing: 0o077)
+    /// Of channel keys: as open to the group as the folder.
+    package static let groupLikeFolder = FileRights(sharing: 0o070)
+
+    var isShared: Bool { shared != 0 }
 }

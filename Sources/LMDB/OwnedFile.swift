@@ -1,47 +1,46 @@
 internal import Glibc
 
 /// The files of a ledger and of a backup, opened so that nothing else can take their place: no link is followed, no FIFO or device is waited for,
-/// and a file belongs to this user, to the owner of its folder or to the superuser.
+/// and a file belongs to this user, to the owner of its folder, to the superuser or, where a group may write in the folder, to that group.
 ///
 /// ```swift
 /// let file = try OwnedFile.open("/srv/mesh.ledger/LOCK", O_RDWR | O_CREAT)
 /// ```
 package enum OwnedFile {
     /// Opens a plain file; if it is created, it gets `mode`.
-    /// - Parameter mode: nil for one of a ledger that holds no secret: it is as open to others as its folder.
     /// - Throws: `.foreign` with what is there instead; nothing was opened or changed.
-    package static func open(_ path: String, _ flags: Int32, mode: UInt32? = 0o600) throws(StorageError) -> Int32 {
+    package static func open(_ path: String, _ flags: Int32, mode: FileRights = 0o600) throws(StorageError) -> Int32 {
         let (folder, name) = try OpenedFolder.above(path)
         return try open(name, in: folder, flags, mode: mode, path)
     }
 
     private static func open(
-        _ name: String, in folder: OpenedFolder, _ flags: Int32, mode: UInt32?, _ path: String
+        _ name: String, in folder: OpenedFolder, _ flags: Int32, mode: FileRights, _ path: String
     ) throws(StorageError) -> Int32 {
-        let owner = try folder.ownStatus().st_uid
-        if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
+        let above = try folder.ownStatus()
+        if let status = try folder.status(name) { try require(status, isFolder: false, path, in: above) }
         let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         // The superuser has to know which files are new, because they get another owner; others, because they may be shared.
         var file = Int32(-1)
-        let mayChange = flags & O_CREAT != 0 && (geteuid() == 0 || mode == nil)
-        if mayChange { file = unsafe openat(folder.descriptor, name, flags | O_EXCL, mode ?? 0o600) }
+        let mayChange = flags & O_CREAT != 0 && (geteuid() == 0 || mode.isShared)
+        if mayChange { file = unsafe openat(folder.descriptor, name, flags | O_EXCL, mode.own) }
         let isNew = file >= 0
-        if !isNew { file = unsafe openat(folder.descriptor, name, flags, mode ?? 0o600) }
+        if !isNew { file = unsafe openat(folder.descriptor, name, flags, mode.own) }
         guard file >= 0 else {
             let number = errno
             // It may have been put there meanwhile.
-            if let status = try folder.status(name) { try require(status, isFolder: false, path, folderOwner: owner) }
+            if let status = try folder.status(name) { try require(status, isFolder: false, path, in: above) }
             throw StorageError(.init(number: number), call: "open", path: path, number: number)
         }
         do throws(StorageError) {
-            let status = try requireFile(file, path, folderOwner: owner)
+            let status = try requireFile(file, path, in: above)
             // Another file that is hard-linked here would be changed, too.
             if flags & O_APPEND != 0, status.st_nlink > 1 {
                 throw StorageError(
                     .foreign, call: "\(status.st_nlink) hard links lead to it, and all would be changed", path: path)
             }
             if isNew, let owner = try folder.otherOwner() { fchown(file, owner.user, owner.group) }
-            if isNew, mode == nil { try share(file, in: folder) }
+            if isNew, mode.isShared { try share(file, mode, in: folder) }
         } catch {
             close(file)
             throw error
@@ -95,11 +94,11 @@ package enum OwnedFile {
 
     /// Writes beside the file, as `PATH.new`, syncs, renames and syncs the folder, so that a reader or a crash finds the old bytes or the new ones.
     /// Whoever could read a file that is replaced can read the new one.
-    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32? = 0o600) throws(StorageError) {
+    package static func replace(_ path: String, with bytes: [UInt8], mode: FileRights = 0o600) throws(StorageError) {
         let (folder, name) = try OpenedFolder.above(path)
-        let owner = try folder.ownStatus().st_uid
+        let above = try folder.ownStatus()
         let before = try folder.status(name)
-        if let before { try require(before, isFolder: false, path, folderOwner: owner) }
+        if let before { try require(before, isFolder: false, path, in: above) }
         let temporary = name + ".new"
         let file = try create(temporary, in: folder, mode: mode, path + ".new")
         defer { close(file) }
@@ -116,13 +115,13 @@ package enum OwnedFile {
     }
 
     /// Creates an empty file for writing, replacing the remains of an interruption.
-    package static func create(_ path: String, mode: UInt32? = 0o600) throws(StorageError) -> Int32 {
+    package static func create(_ path: String, mode: FileRights = 0o600) throws(StorageError) -> Int32 {
         let (folder, name) = try OpenedFolder.above(path)
         return try create(name, in: folder, mode: mode, path)
     }
 
     private static func create(
-        _ name: String, in folder: OpenedFolder, mode: UInt32?, _ path: String
+        _ name: String, in folder: OpenedFolder, mode: FileRights, _ path: String
     ) throws(StorageError) -> Int32 {
         do throws(StorageError) {
             try folder.removeFile(name)
@@ -165,7 +164,7 @@ package enum OwnedFile {
     package static func copy(_ path: String, to new: String) throws(StorageError) {
         let file = try open(path, O_RDONLY)
         defer { close(file) }
-        let target = try open(new, O_WRONLY | O_CREAT | O_EXCL, mode: nil)
+        let target = try open(new, O_WRONLY | O_CREAT | O_EXCL, mode: .likeFolder)
         defer { close(target) }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -223,34 +222,37 @@ package enum OwnedFile {
     }
 
     private static func require(
-        _ status: stat, isFolder: Bool, _ path: String, folderOwner: UInt32? = nil
+        _ status: stat, isFolder: Bool, _ path: String, in folder: stat? = nil
     ) throws(StorageError) {
         let type = status.st_mode & S_IFMT
         guard type == (isFolder ? S_IFDIR : S_IFREG) else {
             throw StorageError(.foreign, call: "it is \(kind(type)), not \(isFolder ? "a folder" : "a plain file")", path: path)
         }
         guard status.st_uid != geteuid(), status.st_uid != 0 else { return }
-        let owner = if let folderOwner { folderOwner } else { try ownerAbove(path) }
-        guard owner == status.st_uid else {
-            throw StorageError(.foreign, call: "it belongs to user \(status.st_uid), its folder to user \(owner)", path: path)
+        let above = if let folder { folder } else { try statusAbove(path) }
+        // In a folder that a group may write, its members make files for each other.
+        let isOfGroup = above.st_mode & S_IWGRP != 0 && above.st_mode & S_ISVTX == 0 && above.st_gid == status.st_gid
+        guard above.st_uid == status.st_uid || isOfGroup else {
+            throw StorageError(
+                .foreign, call: "it belongs to user \(status.st_uid), its folder to user \(above.st_uid)", path: path)
         }
     }
 
     /// Refuses an open file that is not plain, or of a foreign owner.
     @discardableResult
-    static func requireFile(_ file: Int32, _ path: String, folderOwner: UInt32) throws(StorageError) -> stat {
+    static func requireFile(_ file: Int32, _ path: String, in folder: stat) throws(StorageError) -> stat {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { throw failed("fstat", path) }
-        try require(status, isFolder: false, path, folderOwner: folderOwner)
+        try require(status, isFolder: false, path, in: folder)
         return status
     }
 
-    private static func ownerAbove(_ path: String) throws(StorageError) -> UInt32 {
+    private static func statusAbove(_ path: String) throws(StorageError) -> stat {
         var parent = stat()
         if unsafe stat(path + "/..", &parent) != 0, let end = path.lastIndex(of: "/") {
             guard unsafe stat(String(path[...end]), &parent) == 0 else { throw failed("stat", path) }
         }
-        return parent.st_uid
+        return parent
     }
 
     /// What is at a path, in words.

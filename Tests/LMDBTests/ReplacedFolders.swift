@@ -161,7 +161,7 @@ struct ReplacedFolders {
             var options = EnvironmentOptions()
             options.isSharedLikeFolder = true
             try Environment.open(above + "/store", options).close()
-            try OwnedFile.replace(above + "/store/current", with: [1], mode: nil)
+            try OwnedFile.replace(above + "/store/current", with: [1], mode: .likeFolder)
             try OwnedFile.replace(above + "/secret", with: [1])
             #expect(try rights(above + "/store") == folders)
             for name in ["data.mdb", "lock.mdb", "current"] { #expect(try rights(above + "/store/" + name) == files, "\(name)") }
@@ -176,6 +176,22 @@ struct ReplacedFolders {
             #expect(unsafe chmod(path, mode) == 0)
             try OwnedFile.replace(path, with: [2])
             #expect(try rights(path) == mode)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    func `in a folder that a group may write, files of its members are the ledger's; others are not`() throws {
+        let (group, other, user) = (gid_t(54_321), gid_t(54_322), uid_t(65_534))
+        let path = folder.path + "/current"
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+        for (mode, fileGroup, isAccepted) in [
+            (UInt32(0o770), group, true), (0o2775, group, true), (0o770, other, false), (0o750, group, false),
+            (0o1777, group, false),
+        ] {
+            #expect(unsafe chown(folder.path, geteuid(), group) == 0 && chown(path, user, fileGroup) == 0)
+            #expect(unsafe chmod(folder.path, mode) == 0)
+            let found = try? OwnedFile.contents(path)
+            #expect((found != nil) == isAccepted, "\(String(mode, radix: 8)) \(fileGroup)")
         }
     }
 

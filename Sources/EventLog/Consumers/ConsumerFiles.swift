@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LMDB
 
 /// The files of consumers in a ledger's folder: `consumers/NAME` holds the position, `consumers/NAME.lock` the running process.
 ///
@@ -32,7 +33,7 @@ package struct ConsumerFiles: Sendable {
 
     func makeFolder() throws(EventLogError) {
         try SmallFile.requireFolder(folder)
-        try SmallFile.makeFolder(folder, mode: nil)
+        try SmallFile.makeFolder(folder, mode: .likeFolder)
     }
 
     /// The last acknowledged sequence, nil for a consumer that does not exist.

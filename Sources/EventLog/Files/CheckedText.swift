@@ -44,7 +44,7 @@ package enum CheckedText {
 
     /// - Parameter text: lines, each ended with a line feed.
     package static func replace(_ path: String, with text: String) throws(EventLogError) {
-        try SmallFile.replace(path, with: text + checksum(text) + "\n", mode: nil)
+        try SmallFile.replace(path, with: text + checksum(text) + "\n", mode: .likeFolder)
     }
 
     private static func checksum(_ text: String) -> String {

@@ -33,7 +33,7 @@ package enum SmallFile {
 
     /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
     /// - Parameter mode: of a new one, see `OwnedFile`.
-    package static func open(_ path: String, _ flags: Int32, mode: UInt32? = 0o600) throws(EventLogError) -> Int32 {
+    package static func open(_ path: String, _ flags: Int32, mode: FileRights = 0o600) throws(EventLogError) -> Int32 {
         do throws(StorageError) {
             return try OwnedFile.open(path, flags, mode: mode)
         } catch {
@@ -51,7 +51,7 @@ package enum SmallFile {
     }
 
     /// Creates a folder of the ledger's owner, unless it exists.
-    static func makeFolder(_ path: String, mode: UInt32? = 0o700) throws(EventLogError) {
+    static func makeFolder(_ path: String, mode: FileRights = 0o700) throws(EventLogError) {
         do throws(StorageError) {
             try OwnedFile.makeFolder(path, mode: mode)
         } catch {
@@ -108,7 +108,7 @@ package enum SmallFile {
 
     /// Writes beside the file, syncs and renames, so that a reader finds either the old text or the new one.
     /// - Parameter mode: of a file that does not exist yet, see `OwnedFile`.
-    package static func replace(_ path: String, with text: String, mode: UInt32? = 0o600) throws(EventLogError) {
+    package static func replace(_ path: String, with text: String, mode: FileRights = 0o600) throws(EventLogError) {
         do throws(StorageError) {
             try OwnedFile.replace(path, with: Array(text.utf8), mode: mode)
         } catch {

@@ -18,7 +18,7 @@ package struct IssuedCheckpoints {
     /// which it ends.
     package func add(_ size: UInt64) {
         guard size % LogStore.tileSize != 0, !sizes.contains(size) else { return }
-        guard let file = try? SmallFile.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: nil) else { return }  // see above
+        guard let file = try? SmallFile.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: .likeFolder) else { return }  // see above
         defer { close(file) }
         let line = Array("\(size)\n".utf8)
         _ = unsafe line.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }

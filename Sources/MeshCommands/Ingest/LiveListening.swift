@@ -48,16 +48,16 @@ struct LiveListening {
         ticker.cancel()
         await ticker.value
         bar.end()
-        let lag: UInt64
+        var (flushed, failure): (String, (any Error)?) = ("", nil)
         do {
-            lag = try await ledger.close(within: Self.closeLimit)
+            flushed = ", " + Self.flushed(try await ledger.close(within: Self.closeLimit))
         } catch {
-            _ = try outcome.get()  // the first failure is the one to report
-            throw error
+            failure = error
         }
         let status = source.status
-        if status.connectionCount > 0 { StandardOutput.error("meshledger: \(summary(status)), \(Self.flushed(lag))") }
-        try outcome.get()
+        if status.connectionCount > 0 { StandardOutput.error("meshledger: \(summary(status))\(flushed)") }
+        try outcome.get()  // the first failure is the one to report
+        if let failure { throw failure }
     }
 
     /// How long views that lag behind the log go on folding at the end, so that the process ends within ten seconds.

@@ -85,7 +85,10 @@ struct StatsSummary {
 
     private var writer: String {
         guard let process = value("writer")?.plain else { return "none" }
-        if let reason = value("writer_does_not_respond")?.plain { return "process \(process), which does not respond: \(reason)" }
+        if let reason = value("writer_does_not_respond")?.plain {
+            // Of a process in another container only the reason says more.
+            return process == "0" ? reason : "process \(process), which does not respond: \(reason)"
+        }
         let isDegraded = value("degraded") == .bool(true)
         return "process \(process)" + (isDegraded ? ", which cannot store or fold now" : "")
     }

@@ -42,10 +42,10 @@ struct LedgerOption: ParsableArguments {
                 let waited = ContinuousClock.now - start
                 guard error.code == .locked, waited < patience else { throw withAdvice(error) }
                 if !isTold, waited > .seconds(1) {
-                    let holder = error.holder.map { "process \($0)" } ?? "another process"
+                    let writer = error.holder.map { "process \($0) has it open for writing" }
+                    let reason = writer ?? (error.underlying as? EventLogError)?.detail ?? "another process has it open"
                     StandardOutput.error(
-                        "meshledger: \(path): \(holder) has it open for writing; waiting up to \(patience.components.seconds) s for its end"
-                    )
+                        "meshledger: \(path): \(reason); waiting up to \(patience.components.seconds) s for its end")
                     isTold = true
                 }
                 try await Task.sleep(for: .milliseconds(150))

@@ -193,7 +193,9 @@ extension Annotation {
             return stride(from: 0, to: rows.names.count, by: RowNames.mostRows).map { start in
                 let range = start..<min(start + RowNames.mostRows, rows.names.count)
                 var part = self
-                part.subject = .rows(RowNames(table: rows.table, names: Array(rows.names[range]), nodes: rows.nodes))
+                var names = rows
+                names.names = Array(rows.names[range])
+                part.subject = .rows(names)
                 part.kept = kept.isEmpty ? [] : Array(kept[range])
                 return part
             }

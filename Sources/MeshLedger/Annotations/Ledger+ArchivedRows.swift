@@ -170,7 +170,8 @@ extension Ledger {
         }
     }
 
-    /// The rows by their names, those of the same nodes together, so that decisions about a node can be erased separately.
+    /// The rows by their names, those of the same nodes together, so that decisions about a node can be erased separately. Where something is kept of
+    /// the rows, likewise those of the same packets.
     func names<Row: QueryRow>(of rows: [Row], keeping: [String] = []) throws(LedgerError) -> [(RowNames, [String])] {
         let naming = RowNaming<Row>()
         guard naming.isComplete else { throw refusal("rows of \(Row.table) have no names") }
@@ -181,25 +182,31 @@ extension Ledger {
         let named = Row.columns.filter { column in
             column.kind == .node && (column.isKey || kept.contains { $0.name == column.name })
         }
-        var (found, order): ([[UInt32]: (names: [[UInt8]], kept: [String])], [[UInt32]]) = ([:], [])
+        var contents = KeptContents<Row>(log)
+        var (found, order): ([RowSubjects: (names: [[UInt8]], kept: [String])], [RowSubjects]) = ([:], [])
         for row in rows {
-            let nodes = Set(named.flatMap { $0.nodes(of: row) }).sorted()
-            if found[nodes] == nil { order.append(nodes) }
-            found[nodes, default: ([], [])].names.append(naming.name(of: row))
+            var subjects = RowSubjects()
+            if !kept.isEmpty {
+                do {
+                    subjects = try contents.subjects(of: row)
+                } catch {
+                    throw LedgerError(error, path: path)
+                }
+            }
+            subjects.nodes.formUnion(named.flatMap { $0.nodes(of: row) })
+            if found[subjects] == nil { order.append(subjects) }
+            found[subjects, default: ([], [])].names.append(naming.name(of: row))
             guard !kept.isEmpty else { continue }
-            found[nodes]?.kept.append(ExpandedRow(row, .rows, fragment: []).json(of: keeping))
+            found[subjects]?.kept.append(ExpandedRow(row, .rows, fragment: []).json(of: keeping))
         }
-        return order.map { nodes in
-            (RowNames(table: Row.table, names: found[nodes]?.names ?? [], nodes: nodes), found[nodes]?.kept ?? [])
+        return order.map { subjects in
+            let packets = subjects.packets.sorted { ($0.from, $0.id) < ($1.from, $1.id) }
+            let names = found[subjects]?.names ?? []
+            return (
+                RowNames(table: Row.table, names: names, nodes: subjects.nodes.sorted(), packets: packets),
+                found[subjects]?.kept ?? []
+            )
         }
-    }
-}
-
-extension RowColumn {
-    /// The nodes that the property names.
-    fileprivate func nodes(of row: Row) -> [UInt32] {
-        let value = value(in: row)
-        return (value as? [UInt32] ?? [value as? UInt32 ?? 0]).filter { $0 != 0 }
     }
 }
 

@@ -74,6 +74,8 @@ extension Annotation {
         case (.node(let node), .node(let erased, _)): node == erased
         case (.messages(let keys), _): keys.contains { selection.isAbout($0) }
         case (.rows(let rows), .node(let erased, _)): rows.nodes.contains(erased)
+        case (.rows(let rows), .packet(let id, let sender)):
+            rows.packets.contains { $0.id == id && sender ?? $0.from == $0.from }
         default: false
         }
     }

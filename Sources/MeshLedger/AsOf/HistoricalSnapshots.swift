@@ -102,7 +102,7 @@ struct HistoricalSnapshots: Sendable {
             guard try log.lastErasure()?.rawValue ?? 0 == mark else { return }  // it may contain what was erased meanwhile
             guard try store.environment.info().usedSize <= Self.largestSize, !sequences().contains(sequence) else { return }
             try OwnedFile.requireFolder(folder)
-            try OwnedFile.makeFolders(folder, mode: nil)
+            try OwnedFile.makeFolders(folder, mode: .likeFolder)
             try store.environment.copyData(to: unfinished)
             try OwnedFile.move(unfinished, to: file(sequence))
             // It contains data that was erased meanwhile.

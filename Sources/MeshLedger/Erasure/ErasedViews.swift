@@ -46,7 +46,7 @@ struct ErasedViews: Sendable {
         try removeLeftovers()
         guard let last = try log.lastErasure(), try known() < last.rawValue else { return }
         try removeAll()
-        try OwnedFile.makeFolder(folder, mode: nil)
+        try OwnedFile.makeFolder(folder, mode: .likeFolder)
         try CheckedText.replace(file, with: "\(last.rawValue)\n")
         try Self.sync(folder)
         try Self.sync(ledger)

@@ -26,14 +26,15 @@ enum KeyFile {
         }
     }
 
-    /// Written to a temporary file with mode 0600, synced and renamed.
+    /// Written to a temporary file, synced and renamed. A new one is its owner's and, where the ledger is open to a group, readable to that: otherwise the
+    /// group could read nothing any more.
     static func save(_ keyring: Keyring, in ledger: String) throws(LedgerError) {
         let path = path(in: ledger)
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             let data = try encoder.encode(keyring)
-            try OwnedFile.replace(path, with: Array(data))
+            try OwnedFile.replace(path, with: Array(data), mode: .groupLikeFolder)
         } catch {
             throw LedgerError(error, path: path)
         }

@@ -41,10 +41,10 @@ struct ViewBaselines: Sendable {
     /// Rewrites the baselines without the rows of a node or a packet, and appends an event that names them instead of the previous ones. A view whose rows this
     /// library does not know loses its baseline when a node is erased.
     ///
-    /// - Returns: whether there are new ones.
-    func forget(_ forgotten: ErasureSubject) async throws -> Bool {
+    /// - Parameter removeViews: called before the new ones are in force: views with the old rows must not outlast an interruption.
+    func forget(_ forgotten: ErasureSubject, removingViews removeViews: () throws -> Void) async throws {
         let cut = log.first.rawValue - 1
-        guard cut > 0, let retention = try log.retention()?.retention else { return false }
+        guard cut > 0, let retention = try log.retention()?.retention else { return }
         try folder.prepareBuilding()
         var kept: [Retention.Baseline] = []
         let usable = try retention.baselines.filter { try folder.digest($0.view, through: cut) == $0.digest }
@@ -66,13 +66,13 @@ struct ViewBaselines: Sendable {
         }
         guard isFound else {
             try folder.prepareBuilding()
-            return false
+            return
         }
         let digests = try folder.finishReplacement(of: cut)
         for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
+        try removeViews()
         try await log.replaceBaselines(kept)
         try folder.replace(cut)
-        return true
     }
 
     /// Removes what interrupted cuts have left, and baselines that are no longer in force: they have rows of events that may be erased.

@@ -40,7 +40,7 @@ extension ViewEngine {
         served.close(refusing: .superseded)
         do {
             try baselines.removeAbandoned()
-            if let forgotten, try await baselines.forget(forgotten) { try erased.removeAll() }
+            if let forgotten { try await baselines.forget(forgotten, removingViews: erased.removeAll) }
             let report = try await work()
             // Otherwise the log was rewritten: its free pages may have the bytes of events that retention has dropped.
             if forgotten != nil, report.erased == 0, log.first.rawValue > 1 { _ = try await log.compact() }

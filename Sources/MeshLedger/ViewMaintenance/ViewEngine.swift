@@ -71,7 +71,7 @@ actor ViewEngine {
                 }
                 return try await fold(pipeline, liveMembers, through: log.head.rawValue, progress: progress)
             } catch {
-                if live === pipeline { throw error }
+                if live === pipeline, try await !takeUpAgain(after: error) { throw error }
             }
         }
     }
@@ -87,6 +87,29 @@ actor ViewEngine {
         if live === failed { live = fresh }
     }
 
+    /// If somebody has removed or replaced the files of views, takes up what is at their paths now, and builds what is missing.
+    /// - Returns: whether it did.
+    private func takeUpAgain(after error: any Error) async throws -> Bool {
+        guard let storage = error as? StorageError, storage.code == .replaced, log.isInPlace, case .following = activity,
+            let stage
+        else { return false }
+        logger.warning("a view's file was removed or replaced, and the views are taken up again: \(error)")
+        let (pipeline, members) = (live, liveMembers)
+        enter(.restarting)
+        (live, liveMembers) = (nil, [])
+        await pipeline?.stop()
+        for member in members { member.store.supersede() }
+        served.close(refusing: .superseded)
+        do {
+            try await start(members.map(\.definition), keyring: stage.keyring)
+        } catch {
+            enter(.failed(nil, error))
+            throw error
+        }
+        if case .restarting = activity { enter(.following) }
+        return true
+    }
+
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         try await waitForBuild(progress)
@@ -97,12 +120,22 @@ actor ViewEngine {
     private func commitLive(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         while true {
             try await foldLive(progress)
-            guard let pipeline = live else { return }
+            guard let pipeline = live else {
+                switch activity {
+                // Another call takes the views up again.
+                case .restarting, .building:
+                    try await waitForBuild(progress)
+                    continue
+                default: return
+                }
+            }
             do {
                 try await pipeline.flush(.request)
                 if live === pipeline { return }
             } catch {
-                if live === pipeline { throw error }
+                if live === pipeline {
+                    guard try await takeUpAgain(after: error) else { throw error }
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ extension Annotation {
             writer.string(12, rows.table)
             for name in rows.names { writer.bytes(13, name) }
             if !rows.nodes.isEmpty { writer.packedFixed32(14, rows.nodes) }
+            if !rows.packets.isEmpty { writer.packedFixed32(17, PacketName.numbers(rows.packets)) }
         }
         if let isFavorite { writer.bool(3, isFavorite) }
         if let isIgnored { writer.bool(4, isIgnored) }
@@ -64,6 +65,7 @@ extension Annotation {
                 case 13: rows.names.append(reader.bytes(field).asArray)
                 case 14: rows.nodes += Self.numbers(reader.bytes(field))
                 case 15: kept.append(reader.string(field))
+                case 17: rows.packets += PacketName.all(in: Self.numbers(reader.bytes(field)))
                 case 16: reference = try ReferenceChange(decoding: reader.bytes(field))
                 default: continue
                 }

@@ -12,7 +12,7 @@ public struct MeshStage: FoldStage {
     package static let rules = ";opening=2;times=2;packets=4;channels=2"
 
     private let log: EventLog
-    private let keyring: Keyring
+    package let keyring: Keyring
     /// Events that were heard later are folded as empty ones.
     private let lastHeard: Timestamp?
     private let openers: OpenerPool
@@ -214,7 +214,7 @@ final class OpenerPool: Sendable {
         let opener: PacketOpener
     }
 
-    private let keyring: Keyring
+    package let keyring: Keyring
     private let idle = Mutex<[Loan]>([])
 
     init(keyring: Keyring) { self.keyring = keyring }

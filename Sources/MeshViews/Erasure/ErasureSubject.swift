@@ -44,8 +44,8 @@ public enum ErasureSubject: Sendable, Hashable {
 }
 
 /// A packet whose rows are removed from the baselines: messages, positions, telemetry, sensors, waypoints that it changed last, trace routes, map reports,
-/// what it changed in a node's history, its entries in the index, and what the fold remembers of it. Its contributions to rows of nodes, links, gateways,
-/// channels and hardware cannot be separated from the others, and rows of custom views are not known.
+/// what it changed in a node's history, what was kept of such rows when they were archived, its entries in the index, and what the fold remembers of it. Its
+/// contributions to rows of nodes, links, gateways, channels and hardware cannot be separated from the others, and rows of custom views are not known.
 public struct ErasedPacket: Sendable, Hashable {
     public var id: UInt32
     /// Nil matches any.
@@ -69,6 +69,7 @@ public struct ErasedPacket: Sendable, Hashable {
         "telemetry": ["telemetry", "counts", "unknown_telemetry", "unknown_counts"], "sensors": ["sensors", "counts"],
         "waypoints": ["waypoints"], "traceroutes": ["traceroutes"], "mapreports": ["mapreports"],
         "nodehistory": ["nodehistory", "counts", "identities"], ErasureSubject.index: [ErasureSubject.index],
+        ArchivedRow.view: [ArchivedRow.table],
     ]
 
     /// Tables to whose rows many packets contribute, or none.
@@ -78,7 +79,7 @@ public struct ErasedPacket: Sendable, Hashable {
         "traceroutes": ["places"], "links": ["links"], "gateways": ["gateways", "gateway_nodes"],
         "nodehistory": ["hardware", "radio_nodes"], "radios": ["radios", "counts", "last"],
         ErasureSubject.index: [HeardTimes.table],
-        ArchivedRow.view: [ArchivedRow.table, ReferenceRow.table, DecisionsView.firstTable],
+        ArchivedRow.view: [ReferenceRow.table, DecisionsView.firstTable],
     ]
 
     /// Whether it is known which rows of a view's table belong to a packet.
@@ -154,6 +155,8 @@ public struct ErasedPacket: Sendable, Hashable {
             return TraceRouteRow.decode(key: key, value: value).map { isOf($0.id, $0.from) || isOf($0.replyID, $0.to) } ?? false
         case ("mapreports", "mapreports"):
             return MapReportRow.decode(key: key, value: value).map { events.contains($0.sequence) } ?? false
+        case (ArchivedRow.view, ArchivedRow.table):
+            return ArchivedRow(key: key, value: value)?.packets.contains { isOf($0.id, $0.from) } ?? false
         case ("nodehistory", "nodehistory"): return key.byteCount >= 16 && events.contains(key.bigEndianUInt64(at: 8))
         case ("nodehistory", "identities"):
             return NodeIdentity.decode(key: key, value: value).map { events.contains($0.keySequence) } ?? false

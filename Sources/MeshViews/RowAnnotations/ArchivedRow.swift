@@ -10,6 +10,8 @@ public struct ArchivedRow: Sendable, Equatable {
     public var archivedAt: UInt32 = 0
     public var sequence: UInt64 = 0
     public var nodes: [UInt32] = []
+    /// Whose contents are kept.
+    var packets: [PacketName] = []
     /// A JSON object of the kept properties; empty if there are none.
     public var kept = ""
 

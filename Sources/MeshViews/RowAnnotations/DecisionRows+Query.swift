@@ -24,6 +24,7 @@ extension ArchivedRow: QueryRow {
         writer.varint(2, sequence)
         if !nodes.isEmpty { writer.packedFixed32(3, nodes) }
         if !kept.isEmpty { writer.string(4, kept) }
+        if !packets.isEmpty { writer.packedFixed32(5, PacketName.numbers(packets)) }
         return writer.bytes
     }
 
@@ -39,6 +40,7 @@ extension ArchivedRow: QueryRow {
                 case 2: sequence = field.scalar
                 case 3: nodes += Annotation.numbers(reader.bytes(field))
                 case 4: kept = reader.string(field)
+                case 5: packets += PacketName.all(in: Annotation.numbers(reader.bytes(field)))
                 default: continue
                 }
             }

@@ -9,7 +9,8 @@ package struct DecisionsView: Projection {
     typealias Batch = MeshBatch
 
     let name = ArchivedRow.view
-    let version: UInt32 = 1
+    let version: UInt32 = 2
+    let oldestReadableVersion: UInt32 = 1
     var policy: String { "most=\(Self.most)" }
     let rowTables = [ArchivedRow.table, ReferenceRow.table]
     let stateTables = [Self.firstTable]
@@ -54,7 +55,7 @@ package struct DecisionsView: Projection {
             // Rows that are already archived stay as they are.
             guard try archived.value(row.key, in: store) == nil else { continue }
             row.archivedAt = max(annotation.time ?? stamp.headerTime, 1)
-            (row.sequence, row.nodes) = (stamp.sequence, rows.nodes)
+            (row.sequence, row.nodes, row.packets) = (stamp.sequence, rows.nodes, rows.packets)
             if place < annotation.kept.count { row.kept = annotation.kept[place] }
             try archived.set(row.key, row.value, in: store)
         }

@@ -16,7 +16,7 @@ package struct BaselineCopy {
     ///   - file: the baseline's data file, which was checked; it is only read.
     ///   - path: a folder that does not exist yet.
     package init(of file: String, at path: String) throws {
-        try OwnedFile.makeFolders(path, mode: nil)
+        try OwnedFile.makeFolders(path, mode: .likeFolder)
         from = try Self.opened(file)
         var options = EnvironmentOptions(sizeLimit: ViewStore.reservation, maximumTables: 64)
         options.isSharedLikeFolder = true

@@ -19,7 +19,7 @@ package struct BaselineFolder: Sendable {
     /// Empties the folder where the next ones are built.
     package func prepareBuilding() throws {
         try OwnedFile.removeAll(building)
-        try OwnedFile.makeFolders(building, mode: nil)
+        try OwnedFile.makeFolders(building, mode: .likeFolder)
     }
 
     /// Moves finished baselines, which are on disk, into place.

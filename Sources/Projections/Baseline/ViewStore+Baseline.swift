@@ -33,7 +33,7 @@ extension ViewStore {
     ) throws -> ViewStore {
         let unfinished = (path as NSString).deletingLastPathComponent + "/new-" + (path as NSString).lastPathComponent
         try? OwnedFile.removeAll(unfinished)  // the remains of an interruption, if any
-        try OwnedFile.makeFolders(unfinished, mode: nil)
+        try OwnedFile.makeFolders(unfinished, mode: .likeFolder)
         try OwnedFile.copy(file, to: unfinished + "/data.mdb")
         do {
             var options = EnvironmentOptions(sizeLimit: reservation, maximumTables: Name.all.count + 1 + tables.count)

@@ -41,7 +41,7 @@ extension ViewFolder {
 
     func write(_ text: String, to file: String) throws(ViewFolderError) {
         do {
-            try OwnedFile.replace(file, with: Array(text.utf8), mode: nil)
+            try OwnedFile.replace(file, with: Array(text.utf8), mode: .likeFolder)
         } catch {
             throw ViewFolderError(error, file)
         }

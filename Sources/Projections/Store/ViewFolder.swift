@@ -60,7 +60,7 @@ package struct ViewFolder: Sendable {
     package func create() throws(ViewFolderError) {
         do {
             try OwnedFile.requireFolder(path)
-            try OwnedFile.makeFolders(path, mode: nil)
+            try OwnedFile.makeFolders(path, mode: .likeFolder)
         } catch {
             throw ViewFolderError(error, path)
         }

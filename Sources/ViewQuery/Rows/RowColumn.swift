@@ -17,6 +17,8 @@ public struct RowColumn<Row>: Sendable {
     }
     /// How the property is displayed, and how it is stored if the row defines that.
     var traits = ColumnTraits<Row>()
+    /// The role of the nodes that the property names, if the row declares it.
+    package var naming: NodeNaming? { traits.naming }
 
     /// A property outside the key. It can be indexed if it is an `IndexValue`.
     public init<Value: Sendable>(

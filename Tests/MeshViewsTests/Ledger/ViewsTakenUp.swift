@@ -1,0 +1,49 @@
+import EventLog
+import Foundation
+import MeshLedger
+import Meshtastic
+import TestKit
+import Testing
+
+/// Views are made from the log, and made again where somebody takes their files away while the ledger is open.
+struct ViewsTakenUp {
+    private typealias Packet = MeshPacketBuilder
+
+    enum Loss: CaseIterable {
+        case view, allViews
+        /// By an older copy of itself.
+        case replaced
+    }
+
+    @Test(arguments: Loss.allCases) func `a view whose files go under a writer is made again`(_ loss: Loss) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let ledger = try await Ledger.create(at: path)
+        let source = try await ledger.log.source(named: "test")
+        func append(_ ids: Range<UInt32>) async throws {
+            let packets = ids.map { Packet(from: 1_001, id: $0, rxTime: 1_780_000_000 + $0, payload: Array("text \($0)".utf8)) }
+            _ = try await ledger.log.append(packets.map { $0.event(source) })
+            try await ledger.catchUp()
+        }
+        try await append(1..<11)
+        let (view, copy) = (path + "/views/messages", folder.path + "/copy")
+        try FileManager.default.copyItem(atPath: view, toPath: copy)
+        try await append(11..<21)
+        switch loss {
+        case .view: try FileManager.default.removeItem(atPath: view)
+        case .allViews: try FileManager.default.removeItem(atPath: path + "/views")
+        case .replaced:
+            try FileManager.default.removeItem(atPath: view)
+            try FileManager.default.moveItem(atPath: copy, toPath: view)
+        }
+        try await append(21..<31)
+        #expect(try ledger.messages().count == 30)
+        try await append(31..<41)
+        #expect(try ledger.messages().count == 40)
+        try await ledger.close()
+        let again = try await Ledger.open(at: path)
+        try await again.catchUp()
+        #expect(try again.messages().count == 40)
+        try await again.close()
+    }
+}
