@@ -143,7 +143,7 @@ private struct Walk {
         try note(statusOf: root, hasNext: !names.isEmpty)
     }
 
-    /// In a folder such as `/tmp`, nobody can exchange a folder of this user or of the superuser; but its files are not checked for that.
+    /// In a folder such as `/tmp`, others cannot exchange folders of this user or of the superuser.
     private mutating func note(_ folder: stat, hasNext: Bool) {
         let isWritable = folder.st_mode & (S_IWGRP | S_IWOTH) != 0 && !(hasNext && folder.st_mode & S_ISVTX != 0)
         if isWritable || folder.st_uid != geteuid() && folder.st_uid != 0 { isOpenToOthers = true }

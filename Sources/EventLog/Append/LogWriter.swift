@@ -158,8 +158,8 @@ struct LogWriter {
         var filledTiles: [(UInt64, ArrivalRange)] = []
         let overtaken = try CursorCheck.overtaken(in: group, of: lane, write, store)
         do {
-            try requireLastEvent(write)
             var cursor = try write.writeCursor(store.events)
+            try requireLastEvent(&cursor.place)
             try put(group, of: &lane, &cursor, &filledTiles, overtaken)
         }
         for (tile, range) in filledTiles {
@@ -187,9 +187,8 @@ struct LogWriter {
     }
 
     /// Refuses to go on after another event than the last one: the file may have become that of a copy with a later of its own.
-    private func requireLastEvent(_ write: borrowing WriteTransaction) throws(StorageError) {
+    private func requireLastEvent(_ events: inout Cursor) throws(StorageError) {
         guard let arrival = state.lastArrival else { return }
-        var events = try write.cursor(store.events)
         guard try events.last(), events.value.byteCount >= RecordHeader.size else { return }  // all are sealed
         guard SequenceKey.sequence(events.key) == state.head, Record.arrival(events.value) == arrival else {
             store.environment.closeWrites()

@@ -62,7 +62,7 @@ struct ListOptions: ParsableArguments {
     /// these is, and the error lists what there is.
     func wants<Row>(_ column: String, beside others: [Column<Row>]) -> Bool {
         let columns = mentioned.filter { GroupOptions.spans[$0.lowercased()] == nil }
-        return mentions(column) || columns.contains { (try? others.named($0)) == nil }  // it throws where there is none
+        return mentions(column) || columns.contains { (try? others.named($0)) == nil }  // no column has this name
     }
 
     /// Whether the column is named by any of the options.

@@ -18,7 +18,7 @@ struct SharedLedgers {
         [["keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "--yes"], ["nodes"]],
         [["messages", "--as-of", "1000"], ["verify"], ["backup", "BACKUP"]],
     ])
-    func `whoever may read it can still read it after it was changed`(_ commands: [[String]]) throws {
+    func `a group that may read a ledger can read it after each command that changes it`(_ commands: [[String]]) throws {
         let tool = try Tool()
         try tool.run("init")
         try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "2000")
