@@ -15,7 +15,7 @@ final class WriterLock: Sendable {
     private let isHeld = Mutex(true)
 
     init(path: String) throws(EventLogError) {
-        let file = try SmallFile.open(path, O_RDWR | O_CREAT)
+        let file = try SmallFile.open(path, O_RDWR | O_CREAT, mode: .groupLikeFolder)
         do throws(EventLogError) {
             var status = stat()
             guard unsafe fstat(file, &status) == 0 else { throw SmallFile.failure(errno, path) }

@@ -29,7 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .unavailable: "a broker refused or cannot be reached"
         case .software: "a fault in this program"
         case .cannotCreate: "something already exists, or cannot be created"
-        case .inputOutput: "the disk failed or is full"
+        case .inputOutput: "the disk failed or is full, or a ledger was moved while it was written"
         case .locked: "another process writes to the ledger or the lake; try again"
         case .permission: "not permitted"
         case .interrupted: "stopped by SIGINT; completed work is kept (`ingest` and `follow` end with 0)"

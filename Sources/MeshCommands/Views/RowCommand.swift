@@ -68,7 +68,11 @@ struct RowArchiveCommand: AsyncParsableCommand {
     var deny: [String] = []
     @Option(help: ArgumentHelp("Remove the references by this relation, which people made.", valueName: "relation"))
     var nullify: [String] = []
-    @Option(help: ArgumentHelp("Columns whose values are kept in the event.", valueName: "names")) var keep: String?
+    @Option(
+        help: ArgumentHelp(
+            "Columns whose values are kept in the event; nodes and messages stay in their views with all values.",
+            valueName: "names"))
+    var keep: String?
 
     func run() async throws {
         let kept = keep.map { $0.split(separator: ",").map(String.init) } ?? []

@@ -160,6 +160,9 @@ extension Ledger {
         archiving: Bool, _ rows: [Row], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
         guard !rows.isEmpty else { return [] }
+        if !keeping.isEmpty, Row.archive != nil {
+            throw refusal("values of archived \(Row.table) cannot be kept: they stay in their rows")
+        }
         if let nodes = rows as? [NodeRow] { return nodes.map { archiving ? .archive($0.number) : .restore($0.number) } }
         if let messages = rows as? [MessageRow] {
             let keys = messages.compactMap { MessageKey($0) }

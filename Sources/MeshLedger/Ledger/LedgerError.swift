@@ -97,7 +97,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public init(_ error: EventLogError) {
         let code: Code =
             switch error.code {
-            case .missing, .replaced, .notALog, .tooFewEvents, .beyondRetention: .missing
+            case .missing, .notALog, .tooFewEvents, .beyondRetention: .missing
             case .exists: .exists
             case .cannotCreate: .cannotCreate
             case .missingConsumer, .consumerName, .missingBackup, .notABackup: .missing
@@ -118,7 +118,7 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
 
     private static func code(of code: StorageError.Code) -> Code {
         switch code {
-        case .missing, .noSuchTable, .replaced: .missing
+        case .missing, .noSuchTable: .missing
         case .permission: .permission
         case .readOnly: .readOnly
         case .alreadyOpen, .busy: .locked

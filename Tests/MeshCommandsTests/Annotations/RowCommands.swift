@@ -41,6 +41,7 @@ struct RowCommands {
             ["row", "archive", "positions"], ["row", "archive", "positions", "--all", "--where", "time>0"],
             ["row", "archive", "nodes", "--all", "--cascade", "nothing"],
             ["row", "archive", "positions", "--all", "--keep", "nothing"],
+            ["row", "archive", "nodes", "--all", "--keep", "longName"],
         ] {
             #expect(try tool.start(wrong).wait().status == 64, "\(wrong)")
         }

@@ -58,9 +58,9 @@ struct BesideWriterTests {
         #expect(try tool.run("init").status == 0)
         let writer = try listener(tool)
         let importing = try tool.start(["import", file])
-        var stored = 0
-        while importing.process.isRunning, stored < 8_000 { stored = try events(tool) }
+        try stop(importing, after: 8_000, in: tool)
         kill(writer.process.processIdentifier, SIGKILL)
+        kill(importing.process.processIdentifier, SIGCONT)
         let outcome = try importing.wait()
         #expect(outcome.status == 75, "\(outcome.errors)")
         #expect(outcome.errors.filter(\.isNewline).count == 1, "\(outcome.errors)")
@@ -105,14 +105,27 @@ struct BesideWriterTests {
         #expect(try tool.run("init").status == 0)
         let writer = try listener(tool)
         let importing = try tool.start(["import", file])
-        var stored = 0
-        while importing.process.isRunning, stored < 4_096 { stored = try events(tool) }
+        try stop(importing, after: 4_096, in: tool)
         writer.process.terminate()
         #expect(try writer.wait().status == 0)
+        kill(importing.process.processIdentifier, SIGCONT)
         let outcome = try importing.wait()
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try events(tool) == 40_000)
         #expect(try tool.run("verify").status == 0)
+    }
+
+    /// Stops an import as soon as so many events are stored. It stands still while they are counted: on a loaded machine it would
+    /// otherwise be over before the count is known.
+    private func stop(_ importing: Tool.Running, after events: Int, in tool: Tool) throws {
+        let process = importing.process
+        while process.isRunning {
+            kill(process.processIdentifier, SIGSTOP)
+            if try self.events(tool) >= events { break }
+            kill(process.processIdentifier, SIGCONT)
+            usleep(5_000)
+        }
+        #expect(process.isRunning, "the import was over before it was stopped")
     }
 
     /// The head, from the log alone.

@@ -16,6 +16,7 @@ struct SharedLedgers {
         [["storage", "retain", "--larger-than", "100kB", "--yes"], ["view", "rebuild", "nodes"]],
         [["storage", "retain", "--policy", "--older-than", "90d"], ["storage", "limit", "1GB"]],
         [["keys", "add", "Harbour", "--psk", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "--yes"], ["nodes"]],
+        [["follow", "--consumer", "a", "--no-follow"], ["follow", "--consumer", "b", "--view", "nodes", "--no-follow"]],
         [["messages", "--as-of", "1000"], ["verify"], ["backup", "BACKUP"]],
     ])
     func `a group that may read a ledger can read it after each command that changes it`(_ commands: [[String]]) throws {

@@ -1,7 +1,8 @@
 import EventLog
-import MeshLedger
 import Meshtastic
 import Testing
+
+@testable import MeshLedger
 
 /// What is left of dropped events is in baselines, and erasures reach it there.
 struct ErasedBaselines {
@@ -67,6 +68,35 @@ struct ErasedBaselines {
         try await ledger.catchUp()
         let after = try #require(try ledger.traceRoutes().first)
         #expect(after.places == before.places.filter { $0.node == 1_003 })
+        try await ledger.close()
+    }
+
+    @Test func `an erasure that ends between the baselines and the log leaves no view with rows that no baseline has`()
+        async throws
+    {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let packets = [UInt32(1_001), 1_002].flatMap { node in
+            (0..<300).map { Packet(from: node, id: 7 + $0, rxTime: Self.start + $0, payload: Array("hello".utf8)) }
+        }
+        _ = try await ledger.log.append(packets.map { $0.event(source) })
+        try await ledger.catchUp()
+        try await ledger.retain(through: EventSequence(256))
+        let subject = ErasureSelection.node(1_001).forgotten
+        await #expect(throws: EventLogError.self) {
+            try await ledger.engine.erase(ledger.definitions, keyring: ledger.keyring, forgetting: subject) {
+                throw EventLogError(.diskFull, path: ledger.path)
+            }
+        }
+        try await ledger.catchUp()
+        func senders() throws -> [UInt32: Int] { Dictionary(grouping: try ledger.messages(), by: \.from).mapValues(\.count) }
+        let found = try senders()
+        #expect(found == [1_001: 44, 1_002: 300])
+        try await ledger.rebuild()
+        #expect(try senders() == found)
+        try await ledger.erase(.node(1_001), reason: "asked for")
+        try await ledger.catchUp()
+        #expect(try senders() == [1_002: 300])
         try await ledger.close()
     }
 }
