@@ -59,15 +59,25 @@ struct CommandTree: Decodable {
     var arguments: [Argument]?
     var subcommands: [CommandTree]?
 
-    static func read() throws -> CommandTree {
+    /// - Parameter command: whose tree it is.
+    static func read(_ command: any ParsableCommand.Type = MeshLedgerCommand.self) throws -> CommandTree {
         struct Dump: Decodable { var command: CommandTree }
-        return try JSONDecoder().decode(Dump.self, from: Data(MeshLedgerCommand._dumpHelp().utf8)).command
+        return try JSONDecoder().decode(Dump.self, from: Data(command._dumpHelp().utf8)).command
     }
 
     var shown: [CommandTree] { (subcommands ?? []).filter { $0.shouldDisplay ?? true } }
 
     func subcommand(_ name: String) -> CommandTree? {
         subcommands?.first { $0.commandName == name || $0.aliases?.contains(name) ?? false }
+    }
+
+    /// An option that takes one value and is among the words more than once: the parser would take the last one and drop the others.
+    func optionGivenTwice(in words: [String]) -> String? {
+        let options = words.prefix { $0 != "--" }.compactMap { word in
+            word.hasPrefix("-") ? String(word.prefix { $0 != "=" }) : nil
+        }
+        let single = (arguments ?? []).filter { !$0.isFlag && !$0.isRepeating && $0.names != nil }
+        return single.first { argument in options.count { argument.spellings.contains($0) } > 1 }?.spellings.last
     }
 
     /// The default subcommand.

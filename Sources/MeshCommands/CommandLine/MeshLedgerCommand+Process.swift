@@ -44,6 +44,7 @@ extension MeshLedgerCommand {
             NameCompletion.columnsOfList.withLock { $0 = knownColumns }
             try await CustomViews.$types.withValue(views) {
                 var command = try await parsed(arguments)
+                try refuseRepeats(in: arguments, of: type(of: command))
                 TimeArgument.zone.withLock { $0 = (command as? any ShowsTimes)?.output.zone ?? .utc }
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
@@ -85,6 +86,15 @@ extension MeshLedgerCommand {
         return try await asyncParseAsRoot(arguments)
     }
 
+    /// - Throws: 64 where an option that takes one value is given twice.
+    private static func refuseRepeats(in arguments: [String], of command: any ParsableCommand.Type) throws {
+        let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") }.map { $0.prefix { $0 != "=" } }
+        // Few commands repeat an option; only then is the description of their options made.
+        guard Set(options).count < options.count, let option = try CommandTree.read(command).optionGivenTwice(in: arguments)
+        else { return }
+        throw CommandError(.usage, "\(option) is given twice, but takes one value")
+    }
+
     /// Help and versions go to standard output; anything else prints one line to standard error.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandError(known: error) { end(failure) }
@@ -117,6 +127,7 @@ extension MeshLedgerCommand {
         guard let wrong = arguments.dropFirst(path.count).first, line.contains(/^(?:\d+ u|U)nexpected arguments?:? '/),
             line.contains("'\(wrong)'")
         else { return "" }
+        if wrong.hasPrefix("!"), command.helpMessage().contains("--node ") { return "; `--node '\(wrong)'` chooses a node" }
         let known = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { $0.names }
         return KnownName.suggestion(for: wrong, among: known)
     }

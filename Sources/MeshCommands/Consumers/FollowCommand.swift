@@ -79,6 +79,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        ReaderWatch.begin()
         if let view { return try await followView(view) }
         if decoded {
             try await ledger.reading { _ in }  // updates the views if no other process does

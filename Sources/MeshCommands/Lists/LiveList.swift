@@ -51,6 +51,7 @@ extension LiveList {
                 left: options.page.limit ?? .max)
             if let awaited = try awaited(in: ledger) { StandardOutput.error("meshledger: \(DisplayWidth.safe(awaited))") }
             let work = Isolated(printer)
+            ReaderWatch.begin(insteadOf: options.output.output)
             _ = try await StopSignals.cancelling { try await work.value.run() }
         }
     }

@@ -45,8 +45,8 @@ struct NodeList: RowList {
     @OptionGroup var marks: ListedOptions
     @Option(
         help: ArgumentHelp("Only nodes not heard since this time: 1d, yesterday.", valueName: "time"),
-        transform: RelativeTime.parsed)
-    var silent: RelativeTime?
+        transform: TimeArgument.parsed)
+    var silent: TimeArgument?
     @Flag(help: "Only favorites.") var favorites = false
     @Flag(help: "Only ignored nodes.") var ignored = false
 
@@ -84,7 +84,7 @@ struct NodeList: RowList {
             throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
         }
         var query = marks.query(try query.on(channel, in: ledger))
-        if let silent = silent?.time(in: ledger) { query.until = min(query.until ?? silent, silent) }
+        if let silent = silent?.time { query.until = min(query.until ?? silent, silent) }
         if favorites { query.isFavorite = true }
         if ignored { query.isIgnored = true }
         // A node that is named explicitly is shown even if it is archived.

@@ -96,6 +96,9 @@ final class RowTests<Row> {
             guard Double(value) == nil, NodeID.parse(value) == nil, column.names == nil else { return }
             throw refusal(of: value, column, "a number, as in \(column.name)\(condition.sign)20")
         case .bool where flags[value.lowercased()] == nil: throw refusal(of: value, column, "true or false")
+        case .list where !condition.canBeEmpty:
+            throw CommandError(
+                .usage, "\(column.name) is a list, whose entries are found by =, != and ~, not by \(condition.sign)")
         default: return
         }
     }

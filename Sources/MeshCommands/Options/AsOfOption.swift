@@ -98,6 +98,8 @@ extension LedgerOption {
         guard let written = past.asOf else { return try await reading(body) }
         try await using(openForReading(keepsPast: true)) { ledger in
             let then = try written.opened(in: ledger)
+            TimeArgument.countFrom(then.asOfTime)
+            defer { TimeArgument.countFrom(nil) }
             do {
                 try await body(then)
             } catch {

@@ -18,12 +18,13 @@ struct NodeArgument: ExpressibleByArgument {
     func number(in ledger: Ledger) throws -> UInt32 {
         let typed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if let number = NodeID.parse(typed) { return number }
+        if typed.lowercased() == NodeID.everyone { return NodeID.broadcast }
         let number = UInt32(typed)
         if let number, try ledger.node(number, includingArchived: true) != nil { return number }
         let named = try named(typed, in: ledger)
         if named.count == 1 { return named[0].number }
-        if let number, named.isEmpty { return try Self.hexadecimal(typed, in: ledger) ?? number }
         if named.isEmpty {
+            if let id = try Self.hexadecimal(typed, in: ledger) ?? number { return id }
             var query = RowQuery()
             query.includesArchived = true
             let all = try ledger.nodes(query)
@@ -33,7 +34,9 @@ struct NodeArgument: ExpressibleByArgument {
             let advice = KnownName.suggestion(
                 for: typed, among: all.flatMap { [$0.alias, $0.longName, $0.shortName] },
                 then: "`meshledger nodes` lists them, and !hex or a number also names one")
-            throw CommandError(.noInput, "no node is called \(typed)\(advice)")
+            let isEveryone = ["all", "everyone", "broadcast"].contains(wanted)
+            throw CommandError(
+                .noInput, "no node is called \(typed)\(isEveryone ? "; everyone is \(NodeID.everyone)" : advice)")
         }
         let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
         throw CommandError(.usage, "\(named.count) nodes are called \(typed) (\(ids)); say which by its id")
@@ -47,9 +50,10 @@ struct NodeArgument: ExpressibleByArgument {
         return exact.count == 1 ? exact : named
     }
 
-    /// A known node whose id was typed without its `!`.
+    /// A known node whose id was typed without its `!`, or with `0x`.
     private static func hexadecimal(_ typed: String, in ledger: Ledger) throws -> UInt32? {
-        guard typed.utf8.count == 8, let number = UInt32(typed, radix: 16) else { return nil }
+        let digits = typed.lowercased().hasPrefix("0x") ? typed.dropFirst(2) : typed[...]
+        guard digits.utf8.count == 8, let number = UInt32(digits, radix: 16) else { return nil }
         return try ledger.node(number, includingArchived: true).map(\.number)
     }
 }
@@ -62,6 +66,11 @@ extension CommandError {
     }
 
     private static func unheard(_ number: UInt32, in ledger: Ledger) throws -> CommandError? {
+        guard number != NodeID.broadcast else {
+            return CommandError(
+                .noInput,
+                "\(NodeID.everyone) is everyone, not a node: --where to=\(NodeID.everyone) asks for what was sent to all")
+        }
         guard try ledger.node(number, includingArchived: true) == nil else { return nil }
         let isMentioned = try? !ledger.events(of: number, limit: 1).isEmpty  // an index that is being built cannot tell
         guard isMentioned == false else { return nil }

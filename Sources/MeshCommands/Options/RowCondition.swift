@@ -47,7 +47,6 @@ struct RowCondition {
     func value(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
         switch kind {
         case .node:
-            if text == "^all" { return String(NodeID.broadcast) }
             guard comparison != nil, let node = NodeArgument(argument: text) else { return text }
             return String(try node.number(in: ledger))
         case .time:
@@ -87,15 +86,20 @@ struct RowCondition {
 
     /// The value as lists print it: a node's id for its name.
     func printedValue(_ kind: ColumnKind, in ledger: Ledger) throws -> String {
-        guard comparison != nil, kind == .node || kind == .time, !text.isEmpty, text != "^all" else { return text }
+        guard comparison != nil, kind == .node || kind == .time, !text.isEmpty else { return text }
         if kind == .time { return ISO8601.text(microseconds: try time().time.microseconds) }
         let value = try value(kind, in: ledger)
-        return UInt32(value).map(NodeID.text) ?? value
+        return UInt32(value).map(NodeID.addressee) ?? value
     }
 
     /// Whether it holds for a value that the store cannot compare: an optional, an enumeration, a list.
     func holds(_ cell: CellValue, _ value: String) -> Bool {
         guard let comparison else { return false }  // a pattern, which is made once for all rows
+        if case .list(let entries) = cell {
+            guard !value.isEmpty else { return entries.isEmpty == (comparison == .equal) }
+            return comparison == .notEqual
+                ? entries.allSatisfy { holds($0, value) } : entries.contains { holds($0, value) }
+        }
         if cell == .null { return (comparison == .equal && value.isEmpty) || (comparison == .notEqual && !value.isEmpty) }
         switch comparison {
         case .equal: return isSame(cell, value) || numbers(cell, value).map { $0 == $1 } ?? false

@@ -8,6 +8,10 @@ import Synchronization
 struct TimeArgument: Equatable {
     /// The zone of times that name none. Known only when the command line has been parsed.
     static let zone = Mutex(TableZone.utc)
+    private static let asOf = Mutex(Timestamp?.none)
+
+    /// Lets `now`, `today` and `2h ago` count from the time as of which a ledger is read; nil for the present.
+    static func countFrom(_ time: Timestamp?) { asOf.withLock { $0 = time } }
 
     /// The accepted forms, for errors.
     static let understood =
@@ -17,21 +21,23 @@ struct TimeArgument: Equatable {
 
     private let text: String
     private let now: Timestamp
+    private let hasOwnNow: Bool
     private let inUTC: Timestamp
     /// Whether it ends a window: of an hour that the clock shows twice, where summer time ends, it means the second.
     private let isEnd: Bool
 
-    init?(_ argument: String, now: Timestamp = .now, isEnd: Bool = false) {
+    /// - Parameter now: what it counts from; by default the present, or the time as of which a ledger is read.
+    init?(_ argument: String, now ownNow: Timestamp? = nil, isEnd: Bool = false) {
         self.isEnd = isEnd
         text = argument.trimmingCharacters(in: .whitespaces)
-        self.now = now
+        (now, hasOwnNow) = (ownNow ?? .now, ownNow != nil)
         guard let time = Self.read(text, now, .utc, isEnd) else { return nil }
         inUTC = time
     }
 
     var time: Timestamp {
-        let zone = Self.zone.withLock { $0 }
-        return zone == .utc ? inUTC : Self.read(text, now, zone, isEnd) ?? inUTC
+        let (zone, asOf) = (Self.zone.withLock { $0 }, hasOwnNow ? nil : Self.asOf.withLock { $0 })
+        return zone == .utc && asOf == nil ? inUTC : Self.read(text, asOf ?? now, zone, isEnd) ?? inUTC
     }
 
     /// Where the year, month, day, minute or second ends that it names; nil if it is an instant, such as `2h ago`.

@@ -15,7 +15,7 @@ extension String {
 }
 
 extension NodeID {
-    package static func addressee(_ number: UInt32) -> String { number == broadcast ? "^all" : text(number) }
+    package static func addressee(_ number: UInt32) -> String { number == broadcast ? everyone : text(number) }
 }
 
 extension FieldTable {

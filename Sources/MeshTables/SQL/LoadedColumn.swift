@@ -36,6 +36,40 @@ class LoadedColumn {
     }
 }
 
+/// Columns of the rows that a cursor has read, by their numbers. Reading a value retains nothing.
+///
+/// Safe: `held` keeps the columns alive to which `places` leads.
+@safe final class LoadedColumns {
+    private var held: [LoadedColumn] = []
+    private let places: UnsafeMutableBufferPointer<Unmanaged<LoadedColumn>?>
+
+    init(_ count: Int) {
+        unsafe places = .allocate(capacity: count)
+        unsafe places.initialize(repeating: nil)
+    }
+
+    deinit { unsafe places.deallocate() }
+
+    func removeAll() {
+        unsafe places.update(repeating: nil)
+        held.removeAll(keepingCapacity: true)
+    }
+
+    func add(_ values: LoadedColumn, _ column: Int) {
+        guard unsafe places.indices.contains(column) else { return }
+        held.append(values)
+        unsafe places[column] = .passUnretained(values)
+    }
+
+    /// - Returns: false if the column has not been loaded.
+    @inline(__always)
+    func write(_ column: Int, _ index: Int, to result: SQLResult) -> Bool {
+        guard unsafe places.indices.contains(column), let values = unsafe places[column] else { return false }
+        unsafe values._withUnsafeGuaranteedRef { $0.write(index, to: result) }
+        return true
+    }
+}
+
 private final class LoadedIntegers: LoadedColumn {
     private let values: [Int64]
 

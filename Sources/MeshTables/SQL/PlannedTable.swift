@@ -102,12 +102,15 @@ class BatchCursor: VirtualCursor {
     private var size = BatchCursor.first
     var index = 0
     var count = 0
-    /// Columns of the current rows: looked up here, since code for rows of any type is slower.
-    private var loaded: [LoadedColumn?] = []
+    /// Looked up here, since code for rows of any type is slower.
+    private let loaded: LoadedColumns
     /// Whether the current rows are the last ones.
     var isComplete = true
 
-    init(_ table: PlannedTable) { self.table = table }
+    init(_ table: PlannedTable) {
+        self.table = table
+        loaded = LoadedColumns(table.table.columnCount)
+    }
 
     final override var isAtEnd: Bool { index >= count }
 
@@ -151,7 +154,7 @@ class BatchCursor: VirtualCursor {
     private func load() throws {
         repeat {
             index = 0
-            loaded.removeAll(keepingCapacity: true)
+            loaded.removeAll()
             try read(size)
             size = min(size * 2, Self.most)
         } while count == 0 && !isComplete
@@ -159,16 +162,14 @@ class BatchCursor: VirtualCursor {
 
     @inline(__always)
     final override func write(_ column: Int, to result: SQLResult) throws {
-        if loaded.indices.contains(column), let values = loaded[column] { return values.write(index, to: result) }
-        try writeOther(column, to: result)
+        if !loaded.write(column, index, to: result) { try writeOther(column, to: result) }
     }
 
     private func writeOther(_ column: Int, to result: SQLResult) throws {
         switch table.table.hidden(column) {
         case nil:
             guard let values = loadColumn(column) else { return result.null() }
-            while loaded.count <= column { loaded.append(nil) }
-            loaded[column] = values
+            loaded.add(values, column)
             values.write(index, to: result)
         case .asOf:
             switch moment {

@@ -24,6 +24,8 @@ struct TableDeclaration {
         self.hidden = hidden.filter { $0 == .rowKey || !names.contains($0 == .words ? name : $0.rawValue) }
     }
 
+    var columnCount: Int { columns.count + hidden.count }
+
     func hidden(_ column: Int) -> Hidden? {
         let place = column - columns.count
         return hidden.indices.contains(place) ? hidden[place] : nil

@@ -98,10 +98,16 @@ private let disconnect: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?) -> 
     return unsafe UnsafeMutableRawPointer(table).assumingMemoryBound(to: TableBox.self).pointee.object?.takeUnretainedValue()
 }
 
+/// Calls the object behind a cursor, of which SQLite keeps it alive meanwhile: for each value of a row, retaining it would cost as much as the value.
+/// - Returns: nil if there is none.
 @inline(__always)
-@unsafe private func object(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> VirtualCursor? {
-    guard let cursor = unsafe cursor else { return nil }
-    return unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self).pointee.object?.takeUnretainedValue()
+@unsafe private func with<Result>(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ body: (VirtualCursor) throws -> Result
+) rethrows -> Result? {
+    guard let cursor = unsafe cursor,
+        let object = unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self).pointee.object
+    else { return nil }
+    return try unsafe object._withUnsafeGuaranteedRef(body)
 }
 
 @unsafe private func fail(_ table: UnsafeMutablePointer<sqlite3_vtab>?, _ error: any Error) -> CInt {
@@ -176,7 +182,6 @@ private let filter:
     @convention(c) (
         UnsafeMutablePointer<sqlite3_vtab_cursor>?, CInt, UnsafePointer<CChar>?, CInt, UnsafeMutablePointer<OpaquePointer?>?
     ) -> CInt = { cursor, plan, _, count, values in
-        guard let object = unsafe object(cursor) else { return SQLITE_MISUSE }
         var arguments: [SQLArgument] = []
         for index in 0..<Int(count) {
             let value = unsafe values?[index]
@@ -195,8 +200,7 @@ private let filter:
             arguments.append(.list(list))
         }
         do {
-            try object.start(Int(plan), arguments)
-            return SQLITE_OK
+            return try unsafe with(cursor) { try $0.start(Int(plan), arguments) } == nil ? SQLITE_MISUSE : SQLITE_OK
         } catch {
             return unsafe fail(cursor?.pointee.pVtab, error)
         }
@@ -204,7 +208,7 @@ private let filter:
 
 private let next: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> CInt = { cursor in
     do {
-        try unsafe object(cursor)?.advance()
+        try unsafe with(cursor) { try $0.advance() }
         return SQLITE_OK
     } catch {
         return unsafe fail(cursor?.pointee.pVtab, error)
@@ -212,14 +216,14 @@ private let next: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) ->
 }
 
 private let isAtEnd: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> CInt = { cursor in
-    unsafe object(cursor)?.isAtEnd ?? true ? 1 : 0
+    unsafe with(cursor) { $0.isAtEnd } ?? true ? 1 : 0
 }
 
 private let column: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?, OpaquePointer?, CInt) -> CInt = {
     cursor, context, number in
     guard let context = unsafe context else { return SQLITE_MISUSE }
     do {
-        try unsafe object(cursor)?.write(Int(number), to: SQLResult(context: context))
+        try unsafe with(cursor) { try unsafe $0.write(Int(number), to: SQLResult(context: context)) }
         return SQLITE_OK
     } catch {
         return unsafe fail(cursor?.pointee.pVtab, error)
@@ -228,6 +232,6 @@ private let column: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?, 
 
 private let rowID: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?, UnsafeMutablePointer<sqlite3_int64>?) -> CInt = {
     cursor, number in
-    unsafe number?.pointee = unsafe object(cursor)?.rowID ?? 0
+    unsafe number?.pointee = unsafe with(cursor) { $0.rowID } ?? 0
     return SQLITE_OK
 }

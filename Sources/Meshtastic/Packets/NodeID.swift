@@ -4,6 +4,8 @@ internal import ProtobufWire
 public enum NodeID {
     /// Everyone.
     public static let broadcast: UInt32 = 0xffff_ffff
+    /// How `broadcast` is written.
+    package static let everyone = "^all"
 
     public static func text(_ number: UInt32) -> String {
         // Nine bytes fit into the string itself: nothing is allocated.
@@ -19,7 +21,7 @@ public enum NodeID {
 
     /// The number in a text: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
     public static func parse(_ text: some StringProtocol) -> UInt32? {
-        if text.utf8.elementsEqual("^all".utf8) { return broadcast }
+        if text.utf8.elementsEqual(everyone.utf8) { return broadcast }
         guard text.utf8.first == UInt8(ascii: "!") else { return nil }
         let digits = text.utf8.dropFirst()
         guard !digits.isEmpty, digits.dropFirst(8).isEmpty else { return nil }

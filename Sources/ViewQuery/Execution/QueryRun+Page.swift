@@ -82,7 +82,7 @@ struct PageReader<Row: QueryRow> {
     private let skips: Int
     private let limit: Int
     private var filterings: Int
-    private var decoder: RowDecoder<Row>
+    private var decoder: RowDecoder
     private(set) var rows: [Row] = []
     private(set) var next: QueryCursor?
     private(set) var isTruncated = false
@@ -165,7 +165,7 @@ struct PageReader<Row: QueryRow> {
     private mutating func match(_ key: RawSpan, _ value: RawSpan, _ store: ViewStore) throws -> Row? {
         if plan.filter != nil { guard mayFilter() else { return nil } }
         cost.rows += 1
-        guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
+        guard let row: Row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
         if let filter = plan.filter { guard try filter.holds(row) else { return nil } }
         return row
     }

@@ -14,9 +14,9 @@ extension QueryRun {
         _ store: ViewStore, _ transaction: borrowing ReadTransaction, after last: [UInt8]? = nil, until end: VisitEnd? = nil,
         decodesAll: Bool = false, _ body: (_ key: RawSpan, _ place: RawSpan, consuming Row) throws -> Bool
     ) throws {
-        var decoder = RowDecoder<Row>(decodesAll ? nil : plan.fields)
+        var decoder = RowDecoder(decodesAll ? nil : plan.fields)
         try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
-            guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
+            guard let row: Row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
             var goesOn = true
             if try plan.filter?.holds(row) ?? true { goesOn = try body(key, place, row) }
             return goesOn && end?.mayGoOn(behind: place) ?? true

@@ -51,7 +51,7 @@ public struct QueryRun<Row: QueryRow> {
         var (rows, skipped): ([Row], Int) = ([], 0)
         let (limit, skips) = (limit, skips)
         guard limit > 0 else { return [] }
-        var decoder = RowDecoder<Row>(plan.fields)
+        var decoder = RowDecoder(plan.fields)
         try plan.visitKeys(store, transaction, needsValues: true) { key, value, _ in
             guard skipped == skips else {
                 skipped += 1

@@ -55,7 +55,7 @@ struct RowLookup<Row: QueryRow> {
         rows.reserveCapacity(places.count)
         var cursor = try transaction.cursor(table)
         let (bytes, length) = (keys.bytes.rawSpan, keys.length)
-        var decoder = fields.map { RowDecoder<Row>($0) }
+        var decoder = fields.map { RowDecoder($0) }
         for place in places {
             let key = bytes.extracting(place * length..<(place + 1) * length)
             guard try cursor.seek(exactly: key) else { throw QueryPlan<Row>.malformed(store) }

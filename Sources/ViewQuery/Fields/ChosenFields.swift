@@ -24,17 +24,31 @@ struct ChosenFields: Equatable {
     func cut(_ value: RawSpan, into bytes: inout [UInt8]) throws(WireError) {
         bytes.removeAll(keepingCapacity: true)
         var reader = WireReader(value)
-        var start = 0
+        // Chosen fields that follow each other are copied together.
+        var (run, start) = (0..<0, 0)
         while let field = try reader.next() {
             let end = reader.position
-            if contains(field.number) { for offset in start..<end { bytes.append(value.byte(at: offset)) } }
+            if contains(field.number) {
+                if run.upperBound != start {
+                    Self.append(value, run, to: &bytes)
+                    run = start..<start
+                }
+                run = run.lowerBound..<end
+            }
             start = end
         }
+        Self.append(value, run, to: &bytes)
+    }
+
+    @inline(__always)
+    private static func append(_ value: RawSpan, _ range: Range<Int>, to bytes: inout [UInt8]) {
+        guard !range.isEmpty else { return }
+        unsafe value.extracting(range).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 }
 
-/// Decodes rows, either whole or only their chosen fields.
-struct RowDecoder<Row: QueryRow> {
+/// Decodes rows, either whole or only their chosen fields. It is of no row's type, since code for rows of any type would look that up for each row.
+struct RowDecoder {
     private let fields: ChosenFields?
     private var bytes: [UInt8] = []
 
@@ -42,13 +56,13 @@ struct RowDecoder<Row: QueryRow> {
     init(_ fields: ChosenFields?) { self.fields = fields }
 
     /// - Returns: nil if the bytes are not a row.
-    mutating func row(_ key: RawSpan, _ value: RawSpan) -> Row? {
+    mutating func row<Row: QueryRow>(_ key: RawSpan, _ value: RawSpan) -> Row? {
         guard let fields else { return Row(key: key, value: value) }
         guard cut(value, fields) else { return nil }
         return Row(key: key, value: bytes.rawSpan)
     }
 
-    mutating func append(_ key: RawSpan, _ value: RawSpan, to rows: inout [Row]) -> Bool {
+    mutating func append<Row: QueryRow>(_ key: RawSpan, _ value: RawSpan, to rows: inout [Row]) -> Bool {
         guard let fields else { return Row.append(key: key, value: value, to: &rows) }
         return cut(value, fields) && Row.append(key: key, value: bytes.rawSpan, to: &rows)
     }

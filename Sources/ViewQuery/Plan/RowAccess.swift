@@ -93,21 +93,28 @@ package struct RowPull<Row: QueryRow> {
             return
         }
         let (most, plan) = (readsAll ? left : min(most, left), plan)
-        var decoder = RowDecoder<Row>(plan.fields)
+        var decoder = RowDecoder(plan.fields)
         var (count, end): (Int, [UInt8]?) = (0, nil)
-        try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
-            if let filter = plan.filter {
-                guard let row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
-                guard try filter.holds(row) else { return true }
-                rows.append(row)
-            } else {
-                guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
-            }
-            note(key)
+        func goesOn(behind place: RawSpan) -> Bool {
             count += 1
             guard count == most else { return true }
             end = place.asArray
             return false
+        }
+        if let filter = plan.filter {
+            try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
+                guard let row: Row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
+                guard try filter.holds(row) else { return true }
+                rows.append(row)
+                note(key)
+                return goesOn(behind: place)
+            }
+        } else {
+            try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
+                guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
+                note(key)
+                return goesOn(behind: place)
+            }
         }
         left -= count
         last = end

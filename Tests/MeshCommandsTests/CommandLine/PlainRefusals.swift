@@ -62,4 +62,23 @@ struct PlainRefusals {
         #expect(past.status == 66 && past.errors.contains("there is no event 1; nothing had been heard by then"), "\(past)")
         #expect(try tool.run("nodes", "--as-of", "2025-11-01").errors.contains("2025-11-01T00:00:00Z: event 1\n"))
     }
+
+    @Test func `an option that takes one value is refused when it is given twice`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1)])
+        for (arguments, option) in [
+            (["packets", "--port", "TEXT_MESSAGE_APP", "--port=POSITION_APP"], "--port"),
+            (["nodes", "--columns", "node", "--columns", "name"], "--columns"),
+            (["messages", "--count-by", "hour", "--count-by", "from"], "--count-by"),
+            (["export", "nodes", "--output", "a", "--output", "b"], "--output"),
+        ] {
+            let outcome = try tool.start(arguments).wait()
+            #expect(outcome.status == 64 && outcome.errors.contains("\(option) is given twice"), "\(outcome)")
+        }
+        for arguments in [
+            ["messages", "--where", "from=!01", "--where", "channel~a"], ["nodes", "note", "!01", "--", "--ledger --ledger"],
+            ["nodes", "--wide", "--wide"],
+        ] {
+            #expect(try tool.start(arguments).wait().status == 0, "\(arguments)")
+        }
+    }
 }

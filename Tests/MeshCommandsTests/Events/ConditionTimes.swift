@@ -96,4 +96,25 @@ struct ConditionTimes {
         let time = try #require(TimeArgument(text))
         #expect(time.end.map { TimeText.iso($0.seconds) } ?? "" == end)
     }
+
+    @Test func `as of an earlier time, relative times count from then`() throws {
+        let start = 1_760_000_000
+        let tool = try Tool(
+            holding: (0..<20).map { Line.text("word \($0)", from: UInt32(0x11 + $0), time: start + $0 * 60) })
+        let asOf = ["--as-of", "2025-10-09T09:13:00Z"]
+        func count(_ arguments: [String]) throws -> Int {
+            let outcome = try tool.start(arguments + asOf + ["--format", "jsonl"]).wait()
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome.objects.count
+        }
+        for list in ["messages", "packets", "events"] {
+            #expect(try count([list, "--since", "5m"]) == count([list, "--since", "2025-10-09T09:08:00Z"]), "\(list)")
+            #expect(try count([list, "--until", "5m ago"]) == count([list, "--until", "2025-10-09T09:08:00Z"]), "\(list)")
+        }
+        let (heard, silent) = (try count(["nodes", "--since", "5m"]), try count(["nodes", "--silent", "5m"]))
+        #expect(heard == 5 && silent == 15)
+        #expect(try count(["nodes", "--where", "last_heard>=5m"]) == heard)
+        #expect(try count(["messages", "--where", "time<today"]) == 0 && count(["messages", "--since", "today"]) == 20)
+        #expect(try count(["nodes", "--where", "last_heard<now"]) == 20)
+    }
 }

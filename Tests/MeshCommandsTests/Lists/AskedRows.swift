@@ -175,4 +175,53 @@ struct AskedRows {
         let unknown = try tool.run("gateways", "--of", "!deadbeef")
         #expect(unknown.status == 66 && unknown.errors.contains("!deadbeef was never heard"))
     }
+
+    @Test func `everyone is one address, however it is written`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 0x11), Line.text("two", from: 0x12)])
+        for address in ["^all", "^ALL", "!ffffffff", "!FFFFFFFF", "4294967295"] {
+            for list in ["messages", "packets", "events"] {
+                #expect(try rows(tool, [list, "--where", "to=\(address)"]).count == 2, "\(list) \(address)")
+                #expect(try rows(tool, [list, "--where", "to!=\(address)"]).isEmpty, "\(list) \(address)")
+            }
+            #expect(try rows(tool, ["export", "messages", "--where", "to=\(address)"]).count == 2, "\(address)")
+            #expect(try rows(tool, ["view", "messages", "--where", "to=\(address)"]).count == 2, "\(address)")
+        }
+        for (arguments, words) in [
+            (["packets", "--node", "^all"], "--where to=^all"), (["messages", "--where", "to=broadcast"], "everyone is ^all"),
+        ] {
+            let outcome = try tool.start(arguments).wait()
+            #expect(outcome.status == 66 && outcome.errors.contains(words), "\(outcome)")
+        }
+    }
+
+    @Test func `a node is found by its id without the sign before it`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 0x1a00_00bc)])
+        for id in ["1a0000bc", "0x1a0000bc", "1A0000BC"] {
+            #expect(try rows(tool, ["messages", "--node", id]).count == 1, "\(id)")
+            #expect(try rows(tool, ["messages", "--where", "from=\(id)"]).count == 1, "\(id)")
+        }
+        #expect(try tool.run("nodes", "!1a0000bc").errors.contains("`--node '!1a0000bc'` chooses a node"))
+    }
+
+    @Test func `conditions on a list are about its entries`() throws {
+        func heard(_ id: Int, by gateways: [Int]) -> [String] {
+            gateways.map { gateway in
+                #"{"from":17,"to":4294967295,"id":\#(id),"channel":0,"type":"text","timestamp":\#(start),"sender":"!0000000\#(gateway)","#
+                    + #""payload":{"text":"word \#(id)"}}"#
+            }
+        }
+        let tool = try Tool(holding: heard(1, by: [1, 2]) + heard(2, by: [2]) + heard(3, by: [3]))
+        for list in [["packets"], ["messages"], ["export", "packets"], ["export", "messages"], ["view", "messages"]] {
+            func count(_ condition: String) throws -> Int { try rows(tool, list + ["--where", condition]).count }
+            #expect(try count("gateways=!00000002") == 2 && count("gateways!=!00000002") == 1, "\(list)")
+            #expect(try count("gateways=") == 0 && count("gateways!=") == 3, "\(list)")
+            #expect(try count("gateways~00000003") == 1, "\(list)")
+            for sign in ["<", ">", ">="] {
+                let outcome = try tool.start(list + ["--where", "gateways\(sign)1"]).wait()
+                #expect(outcome.status == 64 && outcome.errors.contains("gateways is a list"), "\(list): \(outcome)")
+            }
+        }
+        #expect(try rows(tool, ["packets", "--where", "gateway=!00000002"]).count == 2)
+        #expect(try rows(tool, ["packets", "--gateway", "!00000002"]).count == 2)
+    }
 }
