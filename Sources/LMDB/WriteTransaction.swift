@@ -112,8 +112,10 @@ extension Environment {
 
     /// The meaning of a failed commit. LMDB also returns EIO for a write that a full disk cut short; the remaining space distinguishes the two.
     fileprivate func code(ofCommit number: Int32) -> StorageError.Code {
-        var status = statvfs()
-        guard number == EIO, unsafe statvfs(path, &status) == 0 else { return StorageError.Code(number: number) }
+        // By its descriptor: a file in memory has no name.
+        var (file, status) = (Int32(-1), statvfs())
+        guard number == EIO, unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstatvfs(file, &status) == 0
+        else { return StorageError.Code(number: number) }
         let blocks = geteuid() == 0 ? status.f_bfree : status.f_bavail
         return UInt64(blocks) * UInt64(status.f_frsize) < 64 << 10 ? .diskFull : .inputOutput
     }

@@ -23,7 +23,7 @@ struct MarkedMessages: ParsableArguments {
     func mark(_ annotation: ([MessageKey], String) -> Annotation, where changes: (MessageRow) -> Bool) async throws {
         try await ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
-            let keys = try await ledger.reading { (ledger) -> [MessageKey] in try self.keys(in: ledger, where: changes) }
+            let keys = try await ledger.readingBuilt { (ledger) -> [MessageKey] in try self.keys(in: ledger, where: changes) }
             let output = StandardOutput()
             guard !keys.isEmpty else { return output.line("no such messages") }
             let marked = annotation(keys, request)

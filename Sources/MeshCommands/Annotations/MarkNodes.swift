@@ -10,7 +10,7 @@ struct MarkedNodes: ParsableArguments {
     /// Writes the annotation of each node, all in one commit.
     func mark(_ annotation: (UInt32) -> Annotation) async throws {
         try await ledger.writing { ledger in
-            let all = try await ledger.reading { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
+            let all = try await ledger.readingBuilt { ledger in try nodes.map { annotation(try $0.number(in: ledger)) } }
             AnnotationReport.write(all, try await ledger.annotate(all))
         }
     }
@@ -108,7 +108,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
         try await marked.ledger.writing { ledger in
             try await ledger.catchUp(title: "bringing the views up to date")
             let rule: MessagesRule = messages == .cascade ? .cascade : .deny
-            let all = try await ledger.reading { ledger in
+            let all = try await ledger.readingBuilt { ledger in
                 try marked.nodes.flatMap { try ledger.archival(of: $0.number(in: ledger), messages: rule) }
             }
             AnnotationReport.write(all, try await ledger.annotate(all))
@@ -132,7 +132,7 @@ struct NodeNoteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.writing { ledger in
-            let number = try await ledger.reading { try node.number(in: $0) }
+            let number = try await ledger.readingBuilt { try node.number(in: $0) }
             let annotation = Annotation.note(number, text.flatMap { $0.isEmpty ? nil : $0 })
             AnnotationReport.write([annotation], try await ledger.annotate([annotation]))
         }
@@ -163,7 +163,7 @@ struct NodeAliasCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.writing { ledger in
-            let number = try await ledger.reading { try node.number(in: $0) }
+            let number = try await ledger.readingBuilt { try node.number(in: $0) }
             let annotation = Annotation.alias(number, name.flatMap { $0.isEmpty ? nil : $0 })
             let collision: AliasCollision = archiveOther ? .archive : replace ? .replace : .refuse
             AnnotationReport.write([annotation], try await ledger.annotate([annotation], onCollision: collision))

@@ -19,7 +19,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mqtt", abstract: "Listen to an MQTT broker until SIGINT or SIGTERM.",
         discussion: """
-            Every message below the topic is stored byte for byte, protobuf and JSON. A lost connection is restored; a
+            Every Meshtastic message below the topic is stored byte for byte, protobuf and JSON; others are counted. A lost connection is restored; a
             wrong password or an untrusted certificate ends the command.
 
             A password in the address stays in the shell's history, and other users of this computer may see it as the command starts:
@@ -51,7 +51,11 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             let long = statistics.oversizedCount
             let gaps =
                 long == 0 ? "" : ", \(long) too long for a packet: `meshledger events` shows \(long == 1 ? "a gap" : "gaps")"
-            return "\(statistics.storedCount.grouped) of \(statistics.receivedCount.counted("message")) stored\(gaps)"
+            let others = [
+                (statistics.foreignCount, "on topics of other programs"),
+                (statistics.statusCount, "on whether a gateway is online"),
+            ].filter { $0.0 > 0 }.map { ", \($0.0.grouped) \($0.1)" }.joined()
+            return "\(statistics.storedCount.grouped) of \(statistics.receivedCount.counted("message")) stored\(gaps)\(others)"
         }
         try await listening.run(ingest, summary: summary)
     }

@@ -66,7 +66,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             )
         }
         try await ledger.writing { ledger in
-            let chosen = try await ledger.reading { try selection(in: $0) }
+            let chosen = try await ledger.readingBuilt { try selection(in: $0) }
             let ranges = try await WaitingLine.during("searching") { try await ledger.reading { try $0.erasable(chosen) } }
             let count = Self.count(ranges)
             let output = StandardOutput()

@@ -139,16 +139,31 @@ struct LedgerOption: ParsableArguments {
 
     /// Runs a command's work on a ledger opened for reading, and closes it.
     ///
-    /// A view that is being rebuilt, as an erasure does, is waited for a while: the work begins again if it has not printed anything.
+    /// A view that is being rebuilt, as an erasure does, is waited for a while, and the process that writes is asked for one that is missing: the work
+    /// begins again if it has not printed anything.
     func reading(_ body: (Ledger) async throws -> Void) async throws {
         let end = ContinuousClock.now + .seconds(5)
+        var hasAsked = false
         while true {
             do {
                 return try await using(openForReading(), body)
             } catch let error as LedgerError where error.code == .beingBuilt {
                 guard ContinuousClock.now < end, !StandardOutput.hasWrittenAny else { throw error }
                 try await Task.sleep(for: .milliseconds(100))
+            } catch let error as LedgerError where error.code == .notBuilt {
+                guard !hasAsked, !StandardOutput.hasWrittenAny, await isCaughtUp() else { throw error }
+                hasAsked = true
             }
+        }
+    }
+
+    /// Whether the process that writes has made all views, where this one may ask it.
+    private func isCaughtUp() async -> Bool {
+        do {
+            try await writing { try await $0.catchUp() }
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -198,6 +213,16 @@ extension Ledger {
 }
 
 extension LedgerWriter {
+    /// Reads what a decision is about; a view that is missing, or being built, is waited for.
+    func readingBuilt<Result>(_ body: (Ledger) async throws -> Result) async throws -> Result {
+        do {
+            return try await reading(body)
+        } catch let error as LedgerError where error.code == .beingBuilt || error.code == .notBuilt {
+            try await catchUp(title: "bringing the views up to date")
+            return try await reading(body)
+        }
+    }
+
     func catchUp(title: String) async throws {
         try await showing(title) { try await catchUp(progress: $0) }
     }

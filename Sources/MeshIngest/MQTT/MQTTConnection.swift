@@ -167,7 +167,7 @@ final class MQTTConnection: Sendable {
         var asked: [(topic: String, number: Int32)] = []
         for topic in options.address.topics {
             let (result, number) = client.subscribe(topic, qualityOfService: options.qualityOfService.rawValue)
-            guard result == 0 else { throw .lost(result, systemError: errno, options.address) }
+            guard result == 0 else { throw lost(client, result, errno) }
             asked.append((topic, number))
         }
         let deadline = ContinuousClock.now + .seconds(options.answerTimeoutSeconds)
@@ -175,7 +175,7 @@ final class MQTTConnection: Sendable {
             let came = client.takeDeliveries()
             if !came.isEmpty { guard offer(.deliveries(came)), output.waitUntilSettled() else { return false } }
             let (result, systemError) = turn(client, mayWrite: true, milliseconds: 100)
-            guard result == 0 else { throw .lost(result, systemError: systemError, options.address) }
+            guard result == 0 else { throw lost(client, result, systemError) }
             guard ContinuousClock.now < deadline else {
                 throw MQTTFailure(.unreachable, options.address, "the broker did not answer the subscription")
             }
@@ -217,9 +217,17 @@ final class MQTTConnection: Sendable {
             if result != 0 {
                 let rest = client.takeDeliveries()
                 if !rest.isEmpty, !offer(.deliveries(rest)) { return .refusedByStore }
-                return .failed(.lost(result, systemError: systemError, options.address), wasSubscribed: true)
+                return .failed(lost(client, result, systemError), wasSubscribed: true)
             }
         }
+    }
+
+    private func lost(_ client: MosquittoClient, _ result: Int32, _ systemError: Int32) -> MQTTFailure {
+        guard !client.isSentUnasked else {
+            return MQTTFailure(
+                .unreachable, options.address, "the broker sends with quality of service 2, which was not asked for")
+        }
+        return .lost(result, systemError: systemError, options.address)
     }
 
     /// Waits until everything is stored, acknowledges it and disconnects.

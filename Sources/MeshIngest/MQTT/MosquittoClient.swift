@@ -26,6 +26,8 @@ import Foundation
     /// The granted qualities of service by subscription, once they have arrived.
     private(set) var grants: [Int32: Int32] = [:]
     private(set) var deliveries: [Delivery] = []
+    /// Whether the broker sends with quality of service 2, which is never asked for: the library keeps such messages until they are released, without limit.
+    private(set) var isSentUnasked = false
     /// The first few complaints of the library and OpenSSL during this connection.
     private(set) var complaints: [String] = []
     private static let complaintLimit = 8
@@ -67,6 +69,7 @@ import Foundation
         connectAnswer = nil
         grants = [:]
         complaints = []
+        isSentUnasked = false
         errno = 0
         let result = unsafe mosquitto_connect(handle, host, Int32(port), Int32(keepAliveSeconds))
         return (result, errno)
@@ -81,7 +84,10 @@ import Foundation
     var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
 
     /// Reads one packet if available.
-    func read() -> Int32 { unsafe mosquitto_loop_read(handle, 1) }
+    func read() -> Int32 {
+        let result = unsafe mosquitto_loop_read(handle, 1)
+        return isSentUnasked ? MOSQ_ERR_PROTOCOL.rawValue : result
+    }
 
     /// Writes what is queued, including acknowledgements.
     func write() -> Int32 { unsafe mosquitto_loop_write(handle, 1) }
@@ -147,11 +153,25 @@ import Foundation
             unsafe MosquittoClient.client(object)?.deliveries.append(delivery)
         }
         unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
-            guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0, let text = unsafe text else { return }
+            guard let text = unsafe text else { return }
+            if level == MOSQ_LOG_DEBUG, unsafe MosquittoClient.isOfQuality2(text) {
+                unsafe MosquittoClient.client(object)?.isSentUnasked = true
+            }
+            guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 else { return }
             let complaint = unsafe String(cString: text)
             guard let client = unsafe MosquittoClient.client(object), client.complaints.count < MosquittoClient.complaintLimit
             else { return }
             client.complaints.append(complaint)
         }
     }
+
+    /// Whether a line of the library is about a message that came with quality of service 2: `Client … received PUBLISH (d0, q2, …`.
+    @unsafe private static func isOfQuality2(_ line: UnsafePointer<CChar>) -> Bool {
+        let words = unsafe UnsafeRawPointer(received.utf8Start).assumingMemoryBound(to: CChar.self)
+        guard let start = unsafe strstr(line, words) else { return false }
+        let rest = unsafe start + received.utf8CodeUnitCount
+        return unsafe strncmp(rest, "0, q2", 5) == 0 || strncmp(rest, "1, q2", 5) == 0
+    }
+
+    private static let received: StaticString = " received PUBLISH (d"
 }

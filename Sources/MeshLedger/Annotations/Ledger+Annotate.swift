@@ -44,8 +44,7 @@ extension Ledger {
         guard !isReadOnly else { throw readOnlyError }
         do {
             return try await annotationGate.run {
-                try await flush()
-                let others = try check(annotations, collision)
+                let others = try await checking { try check(annotations, collision) }
                 return try await write(annotations + others)
             }
         } catch {
@@ -66,13 +65,23 @@ extension Ledger {
         guard !isReadOnly else { throw readOnlyError }
         do {
             return try await annotationGate.run {
-                try await flush()
-                try check(annotations, .replace)
+                _ = try await checking { try check(annotations, .replace) }
                 let settled = try settle(annotations, choose)
                 return settled.isEmpty ? nil : try await write(settled)
             }
         } catch {
             throw LedgerError(error, path: path)
+        }
+    }
+
+    /// Runs a check of decisions against the views, up to date; those that are missing are waited for.
+    private func checking<Result>(_ check: () throws -> Result) async throws -> Result {
+        try await flush()
+        do {
+            return try check()
+        } catch let error as LedgerError where error.code == .beingBuilt {
+            try await catchUp()
+            return try check()
         }
     }
 

@@ -110,8 +110,19 @@ actor ViewEngine {
         return true
     }
 
+    /// The same before somebody is told that the views are complete: where nothing is to be committed, nothing else would notice.
+    /// - Returns: whether it did.
+    private func takeUpLost() async throws -> Bool {
+        guard case .following = activity, let lost = liveMembers.first(where: { !$0.store.environment.isInPlace })
+        else { return false }
+        let error = StorageError(.replaced, call: "its file is another file or is gone", path: lost.store.path)
+        guard try await takeUpAgain(after: error) else { throw error }
+        return true
+    }
+
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
+        _ = try await takeUpLost()
         try await waitForBuild(progress)
         try await commitLive(progress)
     }
@@ -162,7 +173,7 @@ actor ViewEngine {
 
     /// Commits all appended events to the views that answer now. Waits for a build only if no views exist yet.
     func flush() async throws {
-        guard live != nil else { return try await settle(nil) }
+        guard try await !takeUpLost(), live != nil else { return try await settle(nil) }
         try await commitLive(nil)
     }
 

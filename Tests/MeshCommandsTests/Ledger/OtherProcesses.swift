@@ -246,4 +246,21 @@ struct LedgersOfOthers {
     private func inode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
     }
+
+    @Test(arguments: [true, false])
+    func `a view that is gone is made again when a command needs it, also by a process that has nothing to write`(hasWriter: Bool)
+        throws
+    {
+        let tool = try Tool(holding: [Line.node(7, long: "A node", short: "A"), Line.text("hello", from: 7)])
+        let file = try tool.write([], to: "more.jsonl")
+        let writer = hasWriter ? try tool.start(["ingest", "file", file, "--follow"]) : nil
+        defer { if let writer { kill(writer.process.processIdentifier, SIGKILL) } }
+        if let writer { #expect(try writer.waits(for: "following")) }
+        for command in [["nodes"], ["nodes", "note", "!00000007", "here"], ["nodes", "note", "A node", "there"]] {
+            try FileManager.default.removeItem(atPath: tool.ledger + "/views/nodes")
+            let outcome = try tool.start(command).wait()
+            #expect(outcome.status == 0, "\(command): \(outcome)")
+        }
+        #expect(try tool.run("nodes", "--format", "jsonl").lines.count == 1)
+    }
 }

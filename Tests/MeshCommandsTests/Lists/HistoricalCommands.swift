@@ -224,6 +224,19 @@ struct HistoricalCommands {
         #expect(all.map { $0["has_conflict"] as? Bool } == [true, true, false])
         #expect(try tool.run("packet", "receptions", "7004", "--from", "!000003ef", "--format", "jsonl").objects.count == 1)
     }
+
+    @Test(.enabled(if: Tool.isBuilt && getuid() == 0, "needs the built program, and root"))
+    func `--as-of without room in memory says that the disk is full`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--nodes", "40", "--packets", "3000")
+        let small = [
+            "unshare", "-m", "/bin/sh", "-c", "mount -t tmpfs -o size=200k none /dev/shm && exec \"$0\" \"$@\"",
+            Tool.program.path,
+        ]
+        let outcome = try tool.start(["nodes", "--as-of", "3000"], by: ["/usr/bin/env"] + small).wait()
+        #expect(outcome.status == 74 && outcome.errors.contains("disk or quota is full"), "\(outcome)")
+    }
 }
 
 extension [String: Any] {

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Meshtastic
 import Synchronization
 import TestKit
 import Testing
@@ -240,5 +241,45 @@ private final class ClosedSink: EventSink {
         count.withLock { $0 += 1 }
         while !isOpen.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }  // nothing cancels it
         return nil
+    }
+
+}
+
+extension BrokerFailureTests {
+    /// PUBLISH with a packet id, where the quality of service asks for one.
+    private static func publish(_ topic: [UInt8], _ payload: [UInt8], quality: UInt8, id: UInt16) -> [UInt8] {
+        let number = quality > 0 ? [UInt8(id >> 8), UInt8(id & 0xff)] : []
+        let length = 2 + topic.count + number.count + payload.count
+        return [0x30 | quality << 1, UInt8(length & 0x7f | 0x80), UInt8(length >> 7 & 0x7f | 0x80), UInt8(length >> 14)]
+            + [UInt8(topic.count >> 8), UInt8(topic.count & 0xff)] + topic + number + payload
+    }
+
+    @Test func `a broker that sends with a quality of service that was not asked for is left`() async throws {
+        let bench = try ImportBench()
+        let message = Self.publish(
+            Array("msh/2/e/LongFast/!00000005".utf8), [UInt8](repeating: 7, count: 60_000), quality: 2, id: 9)
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 1]], flood: message)
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench) { $0.qualityOfService = .atLeastOnce }
+        try await running.wait("the end of the connection") {
+            running.notices.all.contains {
+                if case .lost(let reason, _) = $0 {
+                    reason.contains("quality of service 2, which was not asked for")
+                } else {
+                    false
+                }
+            }
+        }
+        #expect(await running.stop() == nil)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `topics that take long to hash are read as fast as others`() throws {
+        var kinds = MQTTTopicKinds()
+        let marks = String(repeating: "\u{301}\u{323}", count: 15_000)
+        for number in 0..<2_000 {
+            guard case .event(.serviceEnvelope) = kinds.kind(of: "msh/2/e/\(number)\(marks)/!00000001") else {
+                Issue.record("the topic has another kind")
+                return
+            }
+        }
     }
 }

@@ -46,6 +46,7 @@ struct IngestCommandTests {
             try await Task.sleep(for: .milliseconds(100))
         }
         let before = log.head.rawValue
+        try publisher.publish([1, 2, 3], to: "msh/TEST/other")
         for number in 0..<2_000 { try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number + 10)), to: topic) }
         while log.head.rawValue < before + 2_000 { try await Task.sleep(for: .milliseconds(20)) }
         await log.close()
@@ -53,7 +54,7 @@ struct IngestCommandTests {
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(text)")
-        #expect(text.contains("views flushed"), "\(text)")
+        #expect(text.contains("views flushed") && text.contains(", 1 on topics of other programs"), "\(text)")
 
         let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
         let stored = ledger.log.head.rawValue

@@ -46,4 +46,22 @@ struct ViewsTakenUp {
         #expect(try again.messages().count == 40)
         try await again.close()
     }
+
+    @Test(arguments: [false, true])
+    func `a view whose files go while nothing comes is made again when somebody asks for current views`(flushes: Bool)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        let ledger = try await Ledger.create(at: path)
+        let source = try await ledger.log.source(named: "test")
+        let packet = Packet(from: 1_001, id: 7, rxTime: 1_780_000_000, payload: Array("text".utf8))
+        _ = try await ledger.log.append([packet.event(source)])
+        try await ledger.catchUp()
+        try FileManager.default.removeItem(atPath: path + "/views/messages")
+        if flushes { try await ledger.flush() } else { try await ledger.catchUp() }
+        #expect(try ledger.messages().count == 1)
+        #expect(FileManager.default.fileExists(atPath: path + "/views/messages/current"))
+        try await ledger.close()
+    }
 }
