@@ -67,7 +67,7 @@ struct RestoreCommand: AsyncParsableCommand {
         guard let until else { return nil }
         if let sequence = UInt64(until) { return .sequence(EventSequence(sequence)) }
         guard let time = TimeArgument(until) else {
-            throw ValidationError("--until is the number of an event, or a time: \(TimeArgument.understood)")
+            throw ValidationError("--until is the number of an event, or a time: \(TimeArgument.refusal(until))")
         }
         return .time(time.time)
     }

@@ -59,6 +59,7 @@ struct GatewayShare {
             Column("time", heading: "last heard", isOfImport: \.isTimeOfImport) { row in
                 row.last.map { .second($0.seconds) } ?? .null
             },
+            Column("is_time_of_import", isDetail: true) { .bool($0.isTimeOfImport) },
         ]
     }
 

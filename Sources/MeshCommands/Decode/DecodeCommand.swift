@@ -9,7 +9,7 @@ struct DecodeCommand: ParsableCommand {
         discussion: """
             It needs no ledger. It recognises MQTT messages (ServiceEnvelope, or the JSON of the bridge), a MeshPacket, messages between radio and client (FromRadio \
             and ToRadio, also in frames of the stream), and a Data message; a single one, or one a line. Each is opened with the default key of every \
-            modem preset, and with those of --key. An argument that is a file's name is that file. Lines are decoded as they arrive; lines that are \
+            modem preset, and with those of --key. An argument that is a file's name is that file, also compressed (gzip, zstd). Lines are decoded as they arrive; lines that are \
             not packets are reported by number, and the exit status is 65.
 
               meshledger decode 0d005c021915ffffffff22080801120461686f79354d000000
@@ -48,7 +48,7 @@ struct DecodeCommand: ParsableCommand {
                 return printer.end()
             }
             var lines = PostedLines(reader) { printer.show($0) }
-            try lines.read(file)
+            try lines.read(file, named: packet.joined(separator: " "))
             printer.end()
         } catch {
             printer.end()

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import MeshIngest
 import MeshLedger
 
 /// Packets from a file or standard input, one a line, each shown as soon as its line is complete.
@@ -25,17 +26,23 @@ struct PostedLines {
         isText = reader.port == nil
     }
 
-    /// Reads to the end.
+    /// Reads to the end, also what is compressed.
     /// - Throws: if some lines were not packets, after showing the others.
-    mutating func read(_ file: FileHandle) throws {
+    mutating func read(_ file: FileHandle, named name: String) throws {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var content = PipeContent()
         while true {
+            let ready = try content.next(chunk.count, name)
+            guard ready.isEmpty else {
+                if held != nil { held? += ready }
+                try take(ready[...])
+                continue
+            }
+            guard !content.isAtEnd else { break }
             let count = unsafe Foundation.read(file.fileDescriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw CommandError(.noInput, "reading failed: \(SystemError.text())") }
-            guard count > 0 else { break }
-            if held != nil { held? += chunk[..<count] }
-            try take(chunk[..<count])
+            if count > 0 { content.take(Array(chunk[..<count])) } else { try content.end(name) }
         }
         try end()
     }

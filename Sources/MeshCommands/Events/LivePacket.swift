@@ -30,7 +30,7 @@ struct LivePacket: PacketHolder {
         let columns = packetColumns(by: clock).map { column in
             var column = column
             if ["time_source", "id", "opening", "receptions"].contains(column.name) { column.isDetail = true }
-            if ["first_sequence", "gateways"].contains(column.name) { column.isMinor = true }
+            if ["first_sequence", "to", "channel", "gateways"].contains(column.name) { column.isMinor = true }
             if column.name == "gateways" { column.isText = false }
             return column
         }

@@ -28,7 +28,7 @@ struct ChartData {
         let rest = groups.keys.indices.filter { groups.keys[$0].span == nil }
         isCount = measure == nil
         isSum = measure.map { $0.kind == .sum } ?? true
-        let what = (groups.measures.first.map { "\($0.kind) \($0.column.heading)" } ?? "count").replacing("_", with: " ")
+        let what = (groups.measures.first.map { "\($0.kind) \($0.column.headingOfNumbers)" } ?? "count").replacing("_", with: " ")
         let keys = rest.map { groups.keys[$0].heading }.joined(separator: ", ")
         title = what + (keys.isEmpty ? "" : " by \(keys)")
         let column = groups.keys.firstIndex { $0.span != nil }
@@ -45,7 +45,7 @@ struct ChartData {
         for (group, start, value) in found {
             var place = 0
             if let span, let first, let start { place = span.distance(from: first, to: start) }
-            let name = rest.map { group.keys[$0].plain }.joined(separator: " ")
+            let name = DisplayWidth.safe(rest.map { group.keys[$0].plain }.joined(separator: " "))
             if rows[name] == nil { order.append(name) }
             rows[name, default: 0] += group.count
             points[name, default: []].append((place, value))

@@ -23,7 +23,10 @@ struct GroupChart {
         let data = ChartData(groups)
         let most = page.upperBound == .max ? Self.mostSeries : page.count
         let shown = Array(data.series.dropFirst(page.lowerBound).prefix(most))
-        guard !shown.isEmpty else { return StandardOutput.error(emptyNote) }
+        guard !shown.isEmpty else {
+            let measure = data.series.isEmpty && !groups.isEmpty ? groups.measures.first : nil
+            return StandardOutput.error(measure.map { "no values of \($0.column.name)" } ?? emptyNote)
+        }
         let isBars = data.times == nil
         let output = target
         for line in isBars ? bars(shown, data) : data.series.count == 1 ? plot(shown[0], data) : sparklines(shown, data) {
@@ -40,7 +43,7 @@ struct GroupChart {
         let labels = [scale.upperBound, (scale.lowerBound + scale.upperBound) / 2, scale.lowerBound].map(Self.number)
         let margin = labels.map(\.count).max() ?? 0
         var canvas = BrailleCanvas(width: width - margin - 3, height: Self.height)
-        if values.count == 1 { values += [nil] }
+        if values.count == 1 { values += values }  // a line, since a dot is hardly seen
         let (columns, rows) = (canvas.width * 2 - 1, canvas.height * 4 - 1)
         var before: (column: Int, row: Int)?
         for (place, value) in values.enumerated() {

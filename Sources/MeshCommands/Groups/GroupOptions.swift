@@ -5,7 +5,7 @@ struct GroupOptions: ParsableArguments {
     @Option(
         name: .customLong("count-by"),
         help: ArgumentHelp(
-            "Instead of rows, count them by the values of these columns, the most frequent first; hour, day, week and month are also columns.",
+            "Instead of rows, count them by the values of these columns, the most frequent first; hour, day, week and month are also columns, in order of time.",
             valueName: "columns"), completion: NameCompletion.columns)
     var countBy: String?
     @Option(

@@ -69,7 +69,7 @@ final class RowGroups<Row> {
             switch key {
             case .column(let name):
                 let column = try columns.named(name, or: GroupOptions.spans.keys.sorted())
-                return Key(name: column.name, heading: column.heading, span: nil, value: column.value)
+                return Key(name: column.name, heading: column.headingOfNumbers, span: nil, value: column.value)
             case .span(let span, let name):
                 let value = try Self.start(span, time, zone)
                 return Key(name: name, heading: name, span: span, isOfImport: time?.isOfImport != nil, value: value)
@@ -125,6 +125,9 @@ final class RowGroups<Row> {
         }
     }
 
+    /// Whether nothing was counted.
+    var isEmpty: Bool { groups.isEmpty }
+
     /// Whether a row may be added: after one without the numbers that are asked for, some more tell which numbers there are.
     var goesOn: Bool { (wrong?.rows ?? 0) < Self.mostRowsForNumbers }
 
@@ -175,7 +178,7 @@ final class RowGroups<Row> {
             + measures.enumerated().map { index, measure in
                 let name = free("\(measure.kind)_\(measure.column.name)")
                 return Column(
-                    name, heading: "\(measure.kind) \(measure.column.heading)",
+                    name, heading: "\(measure.kind) \(measure.column.headingOfNumbers)",
                     shown: { $0.measures[index].value(measure.kind).rounded(2) }
                 ) {
                     $0.measures[index].value(measure.kind)

@@ -20,7 +20,7 @@ struct TimeSpan: Equatable {
     /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> TimeSpan {
         guard let span = TimeSpan(argument: text) else {
-            throw ValidationError("a span of time is 90s, 15m, 1h, 1d, 1w, 1mo or 1y")
+            throw ValidationError(TimeArgument.ambiguity(text) ?? "a span of time is 90s, 15m, 1h, 1d, 1w, 1mo or 1y")
         }
         return span
     }

@@ -68,7 +68,7 @@ struct KeysAddCommand: AsyncParsableCommand {
             var keyring = try await ledger.keyring()
             guard change.apply(to: &keyring) > 0 else { return StandardOutput().line("that key is known already") }
             let trial = try await Self.trial(of: change, on: ledger)
-            let found = trial.map(Self.finding)
+            let found = trial.map { Self.finding($0) }
             if let oddLength, trial?.opened ?? 0 == 0, !yes {
                 throw CommandError(
                     .usage,
@@ -87,7 +87,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     }
 
     /// Tries the key on what is stored; nil while the index of packets is not built, which must not keep a key out.
-    private static func trial(of change: KeyringChange, on ledger: LedgerWriter) async throws -> KeyTrial? {
+    static func trial(of change: KeyringChange, on ledger: LedgerWriter) async throws -> KeyTrial? {
         do {
             return try await ledger.reading { try $0.trial(of: change) }
         } catch let error as LedgerError where error.code == .notBuilt || error.code == .beingBuilt {
@@ -95,10 +95,11 @@ struct KeysAddCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the key opens of what is stored.
-    private static func finding(_ trial: KeyTrial) -> String {
+    /// What a key or several open of what is stored.
+    static func finding(_ trial: KeyTrial, keys: Int = 1) -> String {
         guard trial.unreadable > 0 else { return "no stored packet is unreadable" }
-        return "it opens \(trial.opened == 0 ? "none" : trial.opened.grouped) of \(trial.unreadable.counted("unreadable packet"))"
+        return
+            "\(keys == 1 ? "it opens" : "they open") \(trial.opened == 0 ? "none" : trial.opened.grouped) of \(trial.unreadable.counted("unreadable packet"))"
     }
 
     static func read(_ text: String) -> String {

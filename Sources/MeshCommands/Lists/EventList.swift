@@ -88,7 +88,7 @@ struct EventList: LiveList {
     }
 
     private func leftOut(_ request: ListRequest, isSeen: Bool, _ isChosen: (EventRow) -> Bool) throws -> LeftOutRows? {
-        guard by == .heard else { return nil }
+        guard by == .heard, request.query.hasTimes else { return nil }
         let ledger = request.ledger
         let query = EventOrder(by: .arrival, since: request.query.since, try selection.selection(in: ledger))
         let number = try source.map { try EventRows.source($0, EventRows.sourceNames(ledger)) }

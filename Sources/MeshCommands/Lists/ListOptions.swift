@@ -94,7 +94,7 @@ struct ListRequest {
             columns, emptyNote: emptyNote, total: { try countAll(of: Row.self, without: isOfImport, visit) },
             leftOut: { isChosen in
                 if let leftOut { return try leftOut(isChosen) }
-                guard let isOfImport else { return nil }
+                guard query.hasTimes, let isOfImport else { return nil }
                 return try withoutActuallyEscaping(isChosen) { isChosen in
                     try LeftOutRows.counted(query, visit) { isOfImport($0) && isChosen($0) }
                 }
@@ -149,7 +149,7 @@ struct ListRequest {
         var isEmpty = true
         defer {
             if tests.fault == nil { tests.tellLeftOut(isEmpty: isEmpty) }
-            if query.hasTimes, tests.fault == nil, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
+            if tests.fault == nil, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
                 try? leftOut(tests)?.tell()  // it is only a note
             }
         }
@@ -173,9 +173,9 @@ struct ListRequest {
         }
         try tests.check()
         try groups.check()
-        if chart != nil, groups.sorted.isEmpty, let unknown = try unknown { throw unknown }
+        if chart != nil, groups.isEmpty, let unknown = try unknown { throw unknown }
         if let chart {
-            isEmpty = groups.sorted.isEmpty
+            isEmpty = groups.isEmpty
             return chart.draw(groups, options.page.range, emptyNote: emptyNote)
         }
         let sorted = options.sort == nil && options.reverse ? groups.sorted.reversed() : groups.sorted

@@ -43,9 +43,12 @@ struct PositionList: RowList {
         let ledger = request.ledger
         let since = { (row: PositionRow) in ledger.stay(at: row) }
         let shown = { (row: PositionRow) in row.timeSource == .import ? TimeText.imported(Int64(since(row))) : nil }
-        columns.insert(Column("since", isMinor: true, shown: shown) { .time(since($0)) }, at: 3)
+        columns.insert(Column("since", isMain: true, shown: shown) { .time(since($0)) }, at: 3)
         for index in columns.indices where ["ground_speed", "ground_track", "satellites"].contains(columns[index].name) {
             columns[index].isDetail = true
+        }
+        for index in columns.indices where ["altitude", "precision_bits", "gateway"].contains(columns[index].name) {
+            columns[index].isMinor = true
         }
         return columns
     }

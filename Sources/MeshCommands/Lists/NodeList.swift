@@ -64,6 +64,10 @@ struct NodeList: RowList {
                 columns[index].isDetail = false
             }
         }
+        // A narrow terminal leaves out what is on the right: how old a position is says more than the battery.
+        if request.isTable, let battery = columns.firstIndex(where: { $0.name == "battery_level" }) {
+            columns.append(columns.remove(at: battery))
+        }
         return request.marking(["packets", "receptions", "unreadable"], in: columns)
     }
 
@@ -72,19 +76,38 @@ struct NodeList: RowList {
     func write(_ request: ListRequest) throws {
         // Without such nodes, the reports of the others are not looked up again to count them.
         let imported = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.isTimeOfImport })
-        let isSome = try request.query.hasTimes && request.ledger.fetchCount(imported) > 0
-        try request.write(columns(request), emptyNote: emptyNote, leftOut: isSome ? nil : { _ in nil }) {
+        let isSome = try (silent != nil || request.query.hasTimes) && request.ledger.fetchCount(imported) > 0
+        try request.write(columns(request), emptyNote: emptyNote, leftOut: isSome ? leftOut(request) : { _ in nil }) {
             try visit($0, in: request.ledger, $1)
         }
     }
 
+    private func leftOut(_ request: ListRequest) -> ((ReportedNode) -> Bool) throws -> LeftOutRows? {
+        let advice = request.query.hasTimes ? LeftOutRows.withoutWindow : LeftOutRows.withoutCondition
+        return { isChosen in
+            try withoutActuallyEscaping(isChosen) { isChosen in
+                try LeftOutRows.counted(request.query, { try find($0, in: request.ledger, $1) }, advice: advice) {
+                    $0.node.isTimeOfImport && isChosen($0)
+                }
+            }
+        }
+    }
+
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReportedNode) -> Void) throws {
+        guard let silent = silent?.time else { return try find(query, in: ledger, body) }
+        var query = query
+        query.until = min(query.until ?? silent, silent)
+        try withoutActuallyEscaping(body) { body in
+            try query.visitKnown(\.node.isTimeOfImport, { try find($0, in: ledger, $1) }, body)
+        }
+    }
+
+    private func find(_ query: RowQuery, in ledger: Ledger, _ body: (ReportedNode) -> Void) throws {
         let number = try node?.number(in: ledger)
         if let number, try ledger.node(number, includingArchived: true) == nil {
-            throw CommandError(.noInput, "the node \(NodeID.text(number)) was never heard")
+            throw CommandError.noNode(number, in: ledger)
         }
         var query = marks.query(try query.on(channel, in: ledger))
-        if let silent = silent?.time { query.until = min(query.until ?? silent, silent) }
         if favorites { query.isFavorite = true }
         if ignored { query.isIgnored = true }
         // A node that is named explicitly is shown even if it is archived.

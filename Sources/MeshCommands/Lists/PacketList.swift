@@ -132,3 +132,19 @@ extension ListRequest {
         return request
     }
 }
+
+extension ListRequest {
+    /// The packets that no window has.
+    /// - Parameter isSeen: whether some were seen already.
+    func leftOutPackets(
+        _ selection: EventSelection? = nil, isSeen: Bool = false, advice: String = LeftOutRows.byArrival,
+        where isWanted: @escaping (PacketRow) -> Bool = { _ in true }
+    ) throws -> LeftOutRows? {
+        guard query.hasTimes else { return nil }
+        return try LeftOutRows.counted("packet", isSeen: isSeen, advice: advice) { take in
+            try ledger.forEachPacket(EventOrder(by: .arrival, since: query.since, selection)) {
+                take($0.isTimeOfImport && isWanted($0))
+            }
+        }
+    }
+}

@@ -27,7 +27,7 @@ struct ReceptionList: RowList {
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (ReceptionRecord) -> Void) throws {
         let packets = try ledger.packets(withID: id, from: from?.number(in: ledger))
-        guard !packets.isEmpty else { throw CommandError.noPacket(id) }
+        guard !packets.isEmpty else { throw CommandError.noPacket(id, in: ledger) }
         let found = packets.flatMap(ReceptionRecord.all(of:)).filter { record in
             let heard = record.reception.heard
             return query.since.map { heard >= $0 } ?? true && query.until.map { heard < $0 } ?? true

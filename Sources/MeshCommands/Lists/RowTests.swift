@@ -172,3 +172,11 @@ final class RowTests<Row> {
         return isTime ? .time : .plain
     }
 }
+
+extension RowTests {
+    /// What conditions on times have left out.
+    func tellLeftOut(isEmpty: Bool) {
+        guard leftOut > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) else { return }
+        LeftOutRows(noun: "row", count: leftOut, advice: LeftOutRows.withoutCondition).tell()
+    }
+}

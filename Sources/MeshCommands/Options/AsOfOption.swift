@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import MeshLedger
+import Synchronization
 
 /// The point in its history as of which the ledger is read.
 struct AsOfOption: ParsableArguments {
@@ -28,26 +29,43 @@ struct PointInTimeArgument: Equatable {
         }
     }
 
-    /// The ledger as of then; a line says what was used and, of a number that looks like a year, how to write that.
+    /// The ledger as of then; a line says what was used, what is left out, and how to write the year or time that a number looks like.
     func opened(in ledger: Ledger) throws -> Ledger {
-        var advice = ""
-        if case .sequence(let sequence) = written, (2_000...2_100).contains(sequence) {
-            advice = "for the year \(sequence), write \(sequence)-01-01"
-        }
         do {
             let then = try ledger.asOf(moment)
-            StandardOutput.error("as of \(moment.text(in: then))\(advice.isEmpty ? "" : "; \(advice)")")
+            let more = [leftOut(in: ledger)?.what, adviceOnYear].compactMap(\.self).map { "; \($0)" }
+            StandardOutput.error("as of \(moment.text(in: then))\(more.joined())")
             return then
         } catch {
-            if !advice.isEmpty { StandardOutput.error(advice) }
+            if let advice = adviceOnYear ?? adviceOnTime { StandardOutput.error(advice) }
             throw error
+        }
+    }
+
+    private var adviceOnYear: String? {
+        guard case .sequence(let sequence) = written, (2_000...2_100).contains(sequence) else { return nil }
+        return "for the year \(sequence), write \(sequence)-01-01"
+    }
+
+    private var adviceOnTime: String? {
+        guard case .sequence(let sequence) = written, let time = TimeArgument("\(sequence)") else { return nil }
+        return "a number is an event's sequence; for that time, write \(TimeText.iso(time.time.seconds))"
+    }
+
+    /// The packets that were imported later without times, and may have been heard by then.
+    private func leftOut(in ledger: Ledger) -> LeftOutRows? {
+        guard case .time(let time) = moment else { return nil }
+        let imported = EventOrder(by: .arrival, since: time)
+        return try? LeftOutRows.counted("packet", isSeen: false) { take in  // it is only a note
+            try ledger.forEachPacket(imported) { take($0.isTimeOfImport) }
         }
     }
 
     /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> PointInTimeArgument {
         guard let moment = PointInTimeArgument(text) else {
-            throw ValidationError("a number is an event's sequence; \(TimeArgument.understood)")
+            throw ValidationError(
+                TimeArgument.ambiguity(text) ?? "a number is an event's sequence; \(TimeArgument.understood)")
         }
         return moment
     }
@@ -72,9 +90,10 @@ struct PointInTimeArgument: Equatable {
 extension PointInTime {
     fileprivate func text(in then: Ledger) -> String {
         let event = then.asOfSequence?.rawValue ?? 0
+        let zone = TimeArgument.zone.withLock { $0 }
         switch self {
         case .sequence:
-            let arrival = then.asOfTime.map { ", which arrived at \(TimeText.iso($0.seconds))" } ?? ""
+            let arrival = then.asOfTime.map { ", which arrived at \(zone.text($0.seconds))" } ?? ""
             return "event \(event)\(arrival)"
         case .time(let time), .arrival(let time):
             let events = event == 1 ? "event 1" : "events 1 to \(event)"
@@ -82,7 +101,7 @@ extension PointInTime {
                 event == 0
                 ? "nothing had been heard by then"
                 : then.countsOnlyHeard ? "of \(events), those that had been heard by then" : events
-            return "\(TimeText.iso(time.seconds)): \(known)"
+            return "\(zone.text(time.seconds)): \(known)"
         }
     }
 }

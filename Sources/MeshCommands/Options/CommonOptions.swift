@@ -7,14 +7,20 @@ import ViewQuery
 
 /// How rows are printed, and where.
 struct OutputOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("table for people; json, jsonl and csv for programs.", valueName: "format"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "table for people; json, jsonl and csv for programs. Tables and CSV write invisible characters as \\u{…}; JSON keeps them.",
+            valueName: "format"))
     var format = OutputFormat.table
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Write to this file instead.", valueName: "file"), completion: .file())
     var output: String?
     @Flag(help: "Show tables whole, without omitting or wrapping columns, however narrow the terminal is.") var wide = false
-    @Flag(help: "In tables on a terminal, show times in UTC instead of the local zone ($TZ).") var utc = false
+    @Flag(
+        help: "In tables on a terminal, show times in UTC instead of the local zone ($TZ), and read times without a zone as UTC.")
+    var utc = false
     @Flag(help: "Do not page long output on a terminal ($PAGER, by default less).") var noPager = false
 
     /// The zone of printed times: local in a table on a terminal, otherwise UTC.
@@ -53,7 +59,7 @@ protocol ShowsTimes: ParsableCommand {
 struct TimeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "From this time on: ISO 8601, 2025-09, '2h ago', 'yesterday 10:00', 1y. Packets of which only the time of the import is known are in no such window.",
+            "From this time on: ISO 8601, 2025-09, '2h ago', 'yesterday 10:00', 1y. Times without a zone are local for a table on a terminal, else UTC. Packets of which only the time of the import is known are in no such window.",
             valueName: "time"),
         transform: TimeArgument.parsed)
     var since: TimeArgument?

@@ -5,7 +5,7 @@ struct ConditionOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). Repeated conditions must all match.",
+            "Only rows that match; =, !=, <, <=, >, >=, ~ (contains). != also holds for rows without a value, unlike SQL's <>. Repeated conditions must all match.",
             valueName: "column=value"),
         completion: NameCompletion.conditions, transform: RowCondition.parsed)
     var conditions: [RowCondition] = []

@@ -62,7 +62,7 @@ extension CommandError {
     /// Why an answer about these is empty, where nothing was ever heard of one of them.
     static func unheard(_ nodes: [UInt32], _ packet: UInt32? = nil, in ledger: Ledger) throws -> CommandError? {
         if let node = try nodes.lazy.compactMap({ try unheard($0, in: ledger) }).first { return node }
-        return try packet.flatMap { try ledger.packets(withID: $0).isEmpty ? .noPacket($0) : nil }
+        return try packet.flatMap { try ledger.packets(withID: $0).isEmpty ? .noPacket($0, in: ledger) : nil }
     }
 
     private static func unheard(_ number: UInt32, in ledger: Ledger) throws -> CommandError? {
@@ -74,6 +74,6 @@ extension CommandError {
         guard try ledger.node(number, includingArchived: true) == nil else { return nil }
         let isMentioned = try? !ledger.events(of: number, limit: 1).isEmpty  // an index that is being built cannot tell
         guard isMentioned == false else { return nil }
-        return CommandError(.noInput, "the node \(NodeID.text(number)) was never heard or mentioned")
+        return .noNode(number, "heard or mentioned", in: ledger)
     }
 }

@@ -63,7 +63,7 @@ struct RowCondition {
 
     private func time() throws -> TimeArgument {
         guard let time = TimeArgument(text) else {
-            throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.understood)")
+            throw CommandError(.usage, "'\(text)' is not a time: \(TimeArgument.refusal(text))")
         }
         return time
     }

@@ -31,7 +31,7 @@ struct TimeArgument: Equatable {
         self.isEnd = isEnd
         text = argument.trimmingCharacters(in: .whitespaces)
         (now, hasOwnNow) = (ownNow ?? .now, ownNow != nil)
-        guard let time = Self.read(text, now, .utc, isEnd) else { return nil }
+        guard Self.ambiguity(text) == nil, let time = Self.read(text, now, .utc, isEnd) else { return nil }
         inUTC = time
     }
 
@@ -90,14 +90,25 @@ struct TimeArgument: Equatable {
 
     /// - Throws: an error that says which forms are accepted.
     static func parsed(_ text: String) throws -> TimeArgument {
-        guard let time = TimeArgument(text) else { throw ValidationError(understood) }
+        guard let time = TimeArgument(text) else { throw ValidationError(refusal(text)) }
         return time
     }
 
     /// The same for a time that ends a window.
     static func parsedEnd(_ text: String) throws -> TimeArgument {
-        guard let time = TimeArgument(text, isEnd: true) else { throw ValidationError(understood) }
+        guard let time = TimeArgument(text, isEnd: true) else { throw ValidationError(refusal(text)) }
         return time
+    }
+
+    /// Why a text is no time.
+    static func refusal(_ text: String) -> String { ambiguity(text) ?? understood }
+
+    /// What is wrong with a lone `M`, as in `5M`; nil for other texts.
+    static func ambiguity(_ text: String) -> String? {
+        let words = text.lowercased().hasSuffix(" ago") ? text.dropLast(4) : text[...]
+        let count = words.prefix { $0.isASCII && $0.isNumber }
+        guard !count.isEmpty, words.dropFirst(count.count).trimmingCharacters(in: .whitespaces) == "M" else { return nil }
+        return "\(text) may be minutes or months: write \(count)m for minutes or \(count)mo for months"
     }
 
     private static let day: Int64 = 86_400

@@ -62,6 +62,9 @@ struct Column<Row> {
         if let unit, !isPlace { self.heading = Self.heading(title, unit) }
     }
 
+    /// The same where a table has bare numbers instead of `1d`.
+    var headingOfNumbers: String { isAge ? Self.heading(heading, "s") : heading }
+
     /// With the unit, once: `uptime s`, not `uptime seconds s`.
     private static func heading(_ title: String, _ unit: String) -> String {
         let spelled = ["s": " seconds", "lx": " lux", "B": " bytes", "bpm": " bpm"][unit] ?? " \(unit)"

@@ -30,9 +30,15 @@ struct CommandError: Error {
         self.init(.noInput, "there is no event \(sequence); \(there)")
     }
 
-    /// A requested packet is not in the log.
-    static func noPacket(_ id: UInt32) -> CommandError {
-        CommandError(.noInput, "no packet with the id \(id) was heard")
+    /// A requested packet is not in the log, or was not yet as of then.
+    static func noPacket(_ id: UInt32, in ledger: Ledger) -> CommandError {
+        CommandError(.noInput, "no packet with the id \(id) was heard\(ledger.asOfSequence == nil ? "" : " by then")")
+    }
+
+    /// The same of a node.
+    static func noNode(_ number: UInt32, _ heard: String = "heard", in ledger: Ledger) -> CommandError {
+        let what = ledger.asOfSequence == nil ? "was never \(heard)" : "was not \(heard) by then"
+        return CommandError(.noInput, "the node \(NodeID.text(number)) \(what)")
     }
 
     /// An expected failure of this program; nil for any other, such as those of the command line's parser.

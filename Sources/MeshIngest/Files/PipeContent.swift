@@ -1,7 +1,7 @@
 import Foundation
 
 /// The content of a pipe, decompressed if its first bytes say that it is compressed.
-struct PipeContent {
+package struct PipeContent {
     private enum Form {
         case unknown
         case plain
@@ -21,15 +21,17 @@ struct PipeContent {
     private var ready: [UInt8] = []
     private var taken = 0
     /// Whether the pipe has ended and everything was taken.
-    var isAtEnd: Bool { hasEnded && rawStart == raw.count && taken == ready.count }
+    package var isAtEnd: Bool { hasEnded && rawStart == raw.count && taken == ready.count }
     private var hasEnded = false
 
-    mutating func take(_ bytes: [UInt8]) {
+    package init() {}
+
+    package mutating func take(_ bytes: [UInt8]) {
         if rawStart == raw.count { (raw, rawStart) = (bytes, 0) } else { raw += bytes }
     }
 
     /// - Throws: `.damaged` if a compressed stream is cut short.
-    mutating func end(_ path: String) throws(IngestError) {
+    package mutating func end(_ path: String) throws(IngestError) {
         hasEnded = true
         if case .unknown = form { recognise() }
         try requireWhole(path)
@@ -41,7 +43,7 @@ struct PipeContent {
     }
 
     /// Up to this many bytes; none if more must be read first, or at the end.
-    mutating func next(_ count: Int, _ path: String) throws(IngestError) -> [UInt8] {
+    package mutating func next(_ count: Int, _ path: String) throws(IngestError) -> [UInt8] {
         if case .unknown = form {
             guard raw.count >= Self.headSize || hasEnded else { return [] }
             recognise()

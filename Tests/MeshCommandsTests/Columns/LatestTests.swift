@@ -133,7 +133,7 @@ struct LatestTests {
     @Test func `a table of nodes fits a terminal of 120 columns with room for a name`() throws {
         let table = try simulated().run("nodes")
         let names = [
-            "node", "short", "name", "last heard", "snr dB", "hops", "packets", "battery %", "latitude", "longitude", "pos age",
+            "node", "short", "name", "last heard", "snr dB", "hops", "packets", "latitude", "longitude", "pos age", "battery %",
         ]
         let heading = try #require(table.lines.first)
         #expect(

@@ -117,6 +117,21 @@ struct HelpTests {
         #expect(try help("gateways").contains("all counts are of the packets that were first heard within these times"))
         #expect(try help("packets").contains("only the time of the import is known are in no such window"))
     }
+
+    private func help(_ command: String) throws -> String {
+        try Tool().run("help", command).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    @Test func `help says of which zone times are, what != holds for, how text is escaped, and the order of counts`() throws {
+        let help = try help("packets")
+        for sentence in [
+            "Times without a zone are local for a table on a terminal, else UTC", "and read times without a zone as UTC",
+            "!= also holds for rows without a value, unlike SQL's <>", "invisible characters as \\u{…}; JSON keeps them",
+            "hour, day, week and month are also columns, in order of time",
+        ] {
+            #expect(help.components(separatedBy: sentence).count == 2, "\(sentence)")
+        }
+    }
 }
 
 extension CommandTree {

@@ -30,7 +30,7 @@ struct TimeArgumentTests {
         "2025-02-29", "2026-04-31", "24:00", "10:60", "10", "10:", ":30", "yesterday10:00", "yesterday noon", "now 10:00",
         "3000y",
         "9223372036854775807y", "9223372036854775807mo", "1.5h", "99999999", "100000000000000000", "99999999999999999999",
-        "-1769854530", "today 10:00 ago", "２h",
+        "-1769854530", "today 10:00 ago", "２h", "5M", "5M ago", "5 M",
     ])
     func `what is no time is refused`(text: String) {
         #expect(TimeArgument(text, now: now) == nil)
@@ -76,5 +76,19 @@ struct TimeArgumentTests {
         seconds: Int64
     ) {
         #expect(TimeArgument(TimeText.iso(seconds), now: now)?.time.seconds == seconds)
+    }
+
+    @Test func `a lone M, which may be minutes or months, is refused with both ways to write it`() throws {
+        let tool = try Tool(holding: [Line.text("hi", from: 1)])
+        for wrong in [
+            ["packets", "--since", "5M"], ["packets", "--until", "5M ago"], ["nodes", "--silent", "5M"],
+            ["nodes", "--as-of", "5M"],
+            ["packets", "--bucket", "5M"], ["packets", "--where", "time>5M"],
+        ] {
+            let refused = try tool.start(wrong).wait()
+            #expect(
+                refused.status == 64 && refused.errors.contains("write 5m for minutes or 5mo for months"), "\(wrong): \(refused)")
+        }
+        for text in ["5MO", "1Mo", "5Min", "2H"] { #expect(TimeArgument(text, now: now) != nil, "\(text)") }
     }
 }

@@ -229,4 +229,22 @@ struct DecodeTests {
         }
         #expect(read > 1_000, "\(read)")
     }
+
+    @Test(arguments: ["gzip", "zstd"]) func `a compressed file is decoded as import reads it`(program: String) throws {
+        let tool = try Tool()
+        let file = tool.folder.file("packets")
+        for (name, content) in [("raw", Data(Self.envelope)), ("lines", Data("\(Self.hex(Self.envelope))\n\n".utf8))] {
+            try content.write(to: file)
+            _ = try FinishedProcess(URL(fileURLWithPath: "/usr/bin/env"), [program, "-f", "-q", file.path])
+            let packed = file.path + (program == "gzip" ? ".gz" : ".zst")
+            let shown = try tool.run("decode", packed)
+            #expect(shown.status == 0 && shown.output.contains("ahoy"), "\(name): \(shown)")
+            let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: packed))
+            #expect(try tool.start(["decode", "-"], input: input).wait().output == shown.output, "\(name)")
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: packed))
+            try bytes.prefix(bytes.count - 6).write(to: URL(fileURLWithPath: packed))
+            let cut = try tool.run("decode", packed)
+            #expect(cut.status == 65 && cut.errors.contains("cut short"), "\(name): \(cut)")
+        }
+    }
 }

@@ -177,6 +177,8 @@ struct MeshTimeTests {
             #expect(texts(shares, "gateway").sorted() == ["!bbbbbbbb", "!cccccccc"], "\(shares)")
             #expect(numbers(shares, "packets") == [1, 1] && numbers(shares, "alone") == [0, 0], "\(shares)")
         }
+        let marks = try rows(tool, "gateways --alone").map { ($0["gateway"] as? String ?? "", $0["is_time_of_import"] as? Bool) }
+        #expect(marks.allSatisfy { $0.1 == ($0.0 == "!dddddddd") }, "\(marks)")
         let all = try tool.run("gateways", "--alone")
         #expect(all.lines.first { $0.hasPrefix("!dddddddd") }?.contains("imported ") == true, "\(all)")
         #expect(all.lines.first { $0.hasPrefix("!bbbbbbbb") }?.contains("2025-10-09T") == true, "\(all)")

@@ -112,4 +112,38 @@ struct ChartTests {
         let none = try tool.run("positions", "--since", "2030-01-01", "--bucket", "1h", "--chart")
         #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("no positions"))
     }
+
+    private func telemetry(_ number: UInt32, _ payload: String) -> String {
+        #"{"from":\#(number),"to":4294967295,"id":\#(number),"channel":0,"type":"telemetry","sender":"!0000abcd","#
+            + #""timestamp":1760000000,"payload":{\#(payload)}}"#
+    }
+
+    @Test func `a chart of a metric that no row has says so, not that there are no rows`() throws {
+        let tool = try Tool(holding: [telemetry(0x11, #""temperature":21.5"#)])
+        for by in [["--count-by", "node"], ["--bucket", "1h"]] {
+            let none = try tool.start(["telemetry", "--kind", "environment", "--mean", "iaq", "--chart"] + by).wait()
+            #expect(none.status == 0 && none.output.isEmpty && none.errors == "no values of iaq\n", "\(none)")
+            let other = try tool.start(["telemetry", "--kind", "power", "--mean", "ch1_voltage", "--chart"] + by).wait()
+            #expect(other.errors == "no telemetry\n", "\(other)")
+        }
+    }
+
+    @Test func `a single span of time is a line across the chart`() throws {
+        let tool = try Tool(holding: [telemetry(0x11, #""temperature":21.5"#)])
+        let chart = try tool.run("telemetry", "--bucket", "1h", "--mean", "temperature", "--chart")
+        let drawn = try #require(chart.lines.first { $0.unicodeScalars.contains { (0x2801...0x28ff).contains($0.value) } })
+        #expect(drawn.unicodeScalars.count { (0x2801...0x28ff).contains($0.value) } > 60, "\(chart)")
+    }
+
+    @Test func `bars begin in one column, also beside names with escaped characters`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "bel\u{7}", short: "b"), Line.node(0x12, long: "plain", short: "p"),
+        ])
+        for more in [[], ["--bucket", "1h"]] {
+            let chart = try tool.start(["nodes", "--count-by", "name", "--chart"] + more).wait()
+            let bars = chart.lines.filter { $0.contains("█") }
+            let places = bars.compactMap { $0.firstIndex(of: "█")?.utf16Offset(in: $0) }
+            #expect(bars.count == 2 && Set(places).count == 1 && chart.output.contains("bel\\u{7}"), "\(chart)")
+        }
+    }
 }

@@ -179,4 +179,15 @@ struct CountTests {
             #expect(refused.status == 64 && there.contains(Substring(column)), "\(list) \(asked): \(refused.errors)")
         }
     }
+
+    @Test func `ages that are counted or summed up have their unit`() throws {
+        let tool = try Tool(holding: [
+            Line.node(0x11, long: "Rover", short: "R1"), Line.position(0x11, latitudeE7: 470_000_000, longitudeE7: 80_000_000),
+        ])
+        let table = try tool.run("nodes", "--count-by", "pos_age", "--mean", "pos_age")
+        #expect(table.lines[0].hasPrefix("pos age s ") && table.lines[0].contains("mean pos age s"), "\(table)")
+        let csv = try tool.run("nodes", "--count-by", "pos_age", "--mean", "pos_age", "--format", "csv")
+        #expect(csv.lines[0] == "pos_age,count,mean_pos_age", "\(csv)")
+        #expect(try tool.run("nodes", "--count-by", "node", "--mean", "pos_age", "--chart").lines[0] == "mean pos age s by node")
+    }
 }

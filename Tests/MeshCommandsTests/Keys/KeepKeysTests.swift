@@ -73,6 +73,7 @@ struct KeepKeysTests {
         }
         let kept = try tool.run("import", "--keep-keys", file.path)
         #expect(kept.status == 0 && kept.output.contains("Attic"))
+        #expect(kept.output.contains("it opens 1 of 1 unreadable packet\n"), "\(kept)")
         #expect(try messages(tool) == ["up here"])
         #expect(try tool.run("keys").output.contains("Attic"))
         let again = try tool.run("import", "--keep-keys", file.path)

@@ -139,6 +139,18 @@ struct HistoricalCommands {
     }
 
     @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
+    func `the line that says as of when is in the zone of the table`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 1), Line.text("two", from: 2)])
+        let york = ["TZ": "America/New_York"]
+        let shown = try tool.shown(["nodes", "--as-of", "2026-01-01"], columns: 120, environment: york)
+        #expect(shown.output.contains("as of 2026-01-01T00:00:00-05:00: "), "\(shown)")
+        let event = try tool.shown(["nodes", "--as-of", "2"], columns: 120, environment: york)
+        #expect(event.lines.contains { $0.hasPrefix("as of event 2, which arrived at 20") && !$0.hasSuffix("Z") }, "\(event)")
+        #expect(
+            try tool.run("nodes", "--as-of", "2026-01-01", environment: york).errors.hasPrefix("as of 2026-01-01T00:00:00Z: "))
+    }
+
+    @Test(.enabled(if: Tool.isBuilt, "needs the built program"))
     func `D22: --as-of answers as of an event, on every command that reads`() async throws {
         let tool = try Tool()
         try tool.run("init")

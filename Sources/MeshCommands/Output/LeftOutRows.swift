@@ -4,10 +4,12 @@ import MeshTables
 import Meshtastic
 import ViewQuery
 
-/// What is in no window of times, because only the time of its import is known: it was heard at some time before that. What was imported
-/// before the window begins cannot belong to it, and is not counted.
+/// What is in no window of times, and not there as of an earlier time, because only the time of its import is known: it was heard at some time
+/// before that. What was imported before the window begins cannot belong to it, and is not counted.
 struct LeftOutRows {
     static let byArrival = "--by arrival chooses by the time of the import"
+    static let withoutWindow = "without --since and --until, all are listed"
+    static let withoutCondition = "without a condition on the time, all are listed"
     /// How long packets are counted that are not shown.
     private static let patience = Duration.milliseconds(20)
     /// Rows of views are counted among so many of the newest.
@@ -19,16 +21,17 @@ struct LeftOutRows {
     var count: UInt64?
     var advice: String
 
-    var text: String {
+    /// `3 packets of unknown time are left out`
+    var what: String {
         let unknown = "of unknown time"
-        let what = count.map { $0.counted("\(noun) \(unknown) is", "\(noun)s \(unknown) are") } ?? "some \(noun)s \(unknown) are"
-        return "\(what) left out; \(advice)"
+        let rows = count.map { $0.counted("\(noun) \(unknown) is", "\(noun)s \(unknown) are") } ?? "some \(noun)s \(unknown) are"
+        return "\(rows) left out"
     }
 
     /// To a person, who may wonder; a program gets what its help describes, unless that is nothing at all.
     static func isWorthTelling(isEmpty: Bool) -> Bool { isEmpty || ProgressBar.isShown }
 
-    func tell() { StandardOutput.error("(\(text))") }
+    func tell() { StandardOutput.error("(\(what); \(advice))") }
 
     /// Counts one by one while that is quick.
     /// - Parameters:
@@ -51,7 +54,8 @@ struct LeftOutRows {
 
     /// Counts the rows of a finder, up to so many of the newest.
     static func counted<Row>(
-        _ query: RowQuery, _ visit: (RowQuery, (Row) -> Void) throws -> Void, where isLeftOut: @escaping (Row) -> Bool
+        _ query: RowQuery, _ visit: (RowQuery, (Row) -> Void) throws -> Void, advice: String = withoutWindow,
+        where isLeftOut: @escaping (Row) -> Bool
     ) throws -> LeftOutRows? {
         var every = query
         (every.until, every.newestFirst) = (nil, true)
@@ -63,30 +67,6 @@ struct LeftOutRows {
         }
         guard count > 0 else { return nil }
         let isWhole = seen < mostCounted
-        return LeftOutRows(noun: "row", count: isWhole ? count : nil, advice: "without --since and --until, all are listed")
-    }
-}
-
-extension RowTests {
-    /// What conditions on times have left out.
-    func tellLeftOut(isEmpty: Bool) {
-        guard leftOut > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) else { return }
-        LeftOutRows(noun: "row", count: leftOut, advice: "without a condition on the time, all are listed").tell()
-    }
-}
-
-extension ListRequest {
-    /// The packets that no window has.
-    /// - Parameter isSeen: whether some were seen already.
-    func leftOutPackets(
-        _ selection: EventSelection? = nil, isSeen: Bool = false, advice: String = LeftOutRows.byArrival,
-        where isWanted: @escaping (PacketRow) -> Bool = { _ in true }
-    ) throws -> LeftOutRows? {
-        guard query.hasTimes else { return nil }
-        return try LeftOutRows.counted("packet", isSeen: isSeen, advice: advice) { take in
-            try ledger.forEachPacket(EventOrder(by: .arrival, since: query.since, selection)) {
-                take($0.isTimeOfImport && isWanted($0))
-            }
-        }
+        return LeftOutRows(noun: "row", count: isWhole ? count : nil, advice: advice)
     }
 }

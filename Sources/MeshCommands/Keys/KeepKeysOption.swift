@@ -22,8 +22,11 @@ struct KeepKeysOption: ParsableArguments {
                 "a radio reported \(count) unknown here (\(names)), not stored; \(advice) keeps \(news.count == 1 ? "it" : "them")"
             )
         }
+        try await ledger.catchUp(title: "folding")  // to try the keys on what was just stored
+        let trial = try await KeysAddCommand.trial(of: .addChannels(news), on: ledger)
+        let found = trial.map { ": " + KeysAddCommand.finding($0, keys: news.count) } ?? ""
         try await ledger.changeKeys(.addChannels(news))
         try await ledger.catchUp(title: "opening what is stored")
-        StandardOutput().line("\(count) of a radio kept (\(names)), and the views are folded again")
+        StandardOutput().line("\(count) of a radio kept (\(names)), and the views are folded again\(found)")
     }
 }
