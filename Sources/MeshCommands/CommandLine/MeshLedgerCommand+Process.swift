@@ -77,6 +77,7 @@ extension MeshLedgerCommand {
     static func parsed(_ arguments: [String]) async throws -> any ParsableCommand {
         var (command, path) = named(by: arguments)
         while let usual = command.configuration.defaultSubcommand { command = usual }
+        let arguments = command == SQLCommand.self ? SQLCommand.marked(arguments) : arguments
         let rest = Array(arguments.dropFirst(path.count))
         if !path.isEmpty, command.configuration.subcommands.isEmpty, let alone = command as? any AsyncParsableCommand.Type,
             let parsed = try? await alone.asyncParseAsRoot(rest), type(of: parsed) == command  // refused again below
@@ -107,7 +108,7 @@ extension MeshLedgerCommand {
             ExitStatus.success.end()
         }
         if code == .validationFailure {
-            let line = usageLine(message: message(for: error), full: fullMessage(for: error))
+            let line = SQLCommand.unmarked(usageLine(message: message(for: error), full: fullMessage(for: error)))
             end(CommandError(.usage, line + hint(line, Array(CommandLine.arguments.dropFirst()))))
         }
         if let failure = LedgerError(ofFile: error).flatMap({ CommandError(known: $0) }) { end(failure) }

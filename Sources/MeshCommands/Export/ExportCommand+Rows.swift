@@ -45,7 +45,7 @@ extension ExportCommand {
                 throw CommandError(.cannotCreate, "\(file) is no plain file: move it away, or choose another folder")
             }
             var one = self
-            (one.kind, one.to) = (kind, file)
+            (one.subject, one.kind, one.to) = (.subject(subject), kind, file)
             try one.export(subject, ledger, node, query)
             count += 1
         }

@@ -241,7 +241,7 @@ struct ExportCommand: AsyncParsableCommand {
             throw CommandError(.usage, "\(format.rawValue) is not for a terminal; use --output FILE")
         }
         let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
-        let file = try TableExport(subject.name, columns, format: format, isFile: isFile, to: output)
+        let file = try TableExport(kind.map(SQLTables.name) ?? subject.name, columns, format: format, isFile: isFile, to: output)
         let rowsOfPart = file.rowsOfPart
         var part: [Row] = []
         try body { row in

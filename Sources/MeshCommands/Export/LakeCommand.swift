@@ -99,7 +99,25 @@ struct LakeWriteCommand: AsyncParsableCommand {
                     "\(report.removedFiles.counted("file of earlier versions is", "files of earlier versions are")) removed")
             }
             let places = report.precision.map { ", with places of \($0.bits) bits" } ?? ""
-            output.line("\(DisplayWidth.safe(folder)) is the ledger up to event \(report.head)\(places)")
+            let folder = DisplayWidth.safe(folder)
+            if table.isEmpty || report.erased.isEmpty && report.older.isEmpty {
+                output.line("\(folder) is the ledger up to event \(report.head)\(places)")
+            } else {
+                output.line("\(folder) has \(table.joined(separator: ", ")) up to event \(report.head)\(places)")
+            }
+            output.flush()
+            warn(of: report)
+        }
+    }
+
+    /// Names the tables that are not as the ledger is.
+    private func warn(of report: Lake.Report) {
+        let rest = "`meshledger lake write`" + (table.isEmpty ? " again" : " without --table")
+        if !report.erased.isEmpty {
+            let names = report.erased.joined(separator: ", ")
+            StandardOutput.error("meshledger: what was erased may still be in \(names); run \(rest)")
+        } else if !report.older.isEmpty, !follow {
+            StandardOutput.error("(older: \(report.older.joined(separator: ", ")); \(rest) brings all up to date)")
         }
     }
 }
@@ -127,7 +145,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Compare a lake with the ledger, file by file and row by row.",
         discussion: """
-            The rows are compared with the ledger as it was when the lake was written.
+            It reads every row in the Parquet files, and compares them and all of manifest.json with the ledger as it was when the lake was written. It also names files that are not the lake's.
 
               meshledger lake verify lake
             """)
@@ -143,9 +161,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
             while !verification.problems.isEmpty, comparisons < 6, try !lake.isAsVerified(verification) {
                 (verification, comparisons) = (try await compare(lake, with: ledger, output), comparisons + 1)
             }
-            for table in verification.moving {
-                output.line("\(table) changed while it was written, and is not compared: run `meshledger lake write` again")
-            }
+            for note in verification.notes { output.line(DisplayWidth.safe(note)) }
             if let last = verification.droppedRoots.max() {
                 output.line(
                     "retention has dropped what the roots of the tree up to event \(last) need: files of then are compared with the manifest and by their rows"

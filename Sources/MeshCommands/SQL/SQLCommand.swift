@@ -9,7 +9,7 @@ struct SQLCommand: AsyncParsableCommand {
         commandName: "sql", abstract: "Query the ledger in SQL, in SQLite's dialect.",
         discussion: """
             Each view is a table, and so are events, packets and receptions; times are seconds since 1970, nodes are texts such as !19025c00. Every statement
-            reads the current state, even while another program writes. Without a statement, there is a prompt.
+            reads the current state, even while another program writes. Without a statement, there is a prompt; from a pipe or a file, the first error ends the run.
 
               meshledger sql 'SELECT long_name, last_heard FROM nodes ORDER BY last_heard DESC LIMIT 5'
               meshledger sql 'SELECT * FROM positions WHERE node = ? ORDER BY time DESC LIMIT 100' '!19025c00' --format csv
@@ -22,8 +22,10 @@ struct SQLCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var past: AsOfOption
     @OptionGroup var output: SQLOutputOptions
-    @Argument(help: "Statements, separated by semicolons; or a command of the prompt, such as .tables.") var statements: String?
-    @Argument(help: "The values of their parameters: ?, ?2, :name.") var values: [String] = []
+    @Argument(help: "Statements, separated by semicolons; or a command of the prompt, such as .tables.", transform: plain)
+    var statements: String?
+    @Argument(help: "The values of their parameters, ?, ?2, :name; numbers are written as in SQL.", transform: plain)
+    var values: [String] = []
 
     func validate() throws {
         if let command = statements, command.hasPrefix("."), !values.isEmpty {
@@ -55,12 +57,6 @@ struct SQLCommand: AsyncParsableCommand {
         }
     }
 
-    /// A value that is written as a number is a number, which SQLite compares with a text as it is written here: `0012` is a text.
-    static func value(_ text: String) -> SQLValue {
-        if let number = Int64(text), String(number) == text { return .integer(number) }
-        if let number = Double(text), number.isFinite, "\(number)" == text { return .real(number) }
-        return .text(text)
-    }
 }
 
 /// The formats of answers: rows, or columns for analysis.
@@ -97,6 +93,8 @@ final class SQLRun {
     init(_ connection: SQLConnection, _ ledger: Ledger, _ options: SQLOutputOptions) {
         (self.connection, self.ledger, self.options, format) = (connection, ledger, options, options.format)
     }
+
+    func finds(_ table: String) throws -> [String] { try connection.finds(table) }
 
     func run(_ text: String, _ values: [SQLValue] = []) throws {
         try WaitingLine.during("querying") { try answer(text, values) }

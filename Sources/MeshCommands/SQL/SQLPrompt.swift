@@ -110,7 +110,7 @@ final class SQLPrompt {
 
     private static let help = """
         .tables          the names of all tables
-        .schema [TABLE]  the columns of a table, or of all: types, units, meaning
+        .schema [TABLE]  the columns of a table, or of all: types, units, meaning; keys and indexes
         .mode FORMAT     how rows are printed: table, csv, json, jsonl
         .quit            ends
         """
@@ -127,6 +127,11 @@ final class SQLPrompt {
             ], format: statements.format.ofRows ?? .table, output: StandardOutput())
         for schema in schemas { for column in schema.columns { writer.write((schema.name, column)) } }
         writer.finish()
+        guard statements.format == .table else { return }
+        for schema in schemas {
+            let finds = try statements.finds(schema.name)
+            if !finds.isEmpty { StandardOutput().line("Rows of \(schema.name) are found by \(finds.joined(separator: "; "))") }
+        }
     }
 }
 

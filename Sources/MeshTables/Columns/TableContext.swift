@@ -6,7 +6,7 @@ import Synchronization
 public struct TableContext: Sendable {
     private let loaded: LoadedContext?
     /// Seconds since 1970.
-    public let now: UInt32
+    public private(set) var now: UInt32
 
     /// For schemas only: it contains no names.
     public init() {
@@ -34,6 +34,13 @@ public struct TableContext: Sendable {
         _ = (nodeNames, sourceNames)
         for view in Set(ledger.rowNames.compactMap { ledger.rows(of: $0)?.view }) { _ = origins(of: view) }
         try check()
+    }
+
+    /// The same at another time; nil for the same.
+    func at(_ time: UInt32?) -> TableContext {
+        var context = self
+        context.now = time ?? now
+        return context
     }
 
     /// By number; a node without a name is missing.

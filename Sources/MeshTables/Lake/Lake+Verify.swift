@@ -8,8 +8,8 @@ public struct LakeVerification: Sendable {
     let manifest: LakeManifest
     /// The last events in its tables; several if only some tables were written recently.
     public var heads: [UInt64] = []
-    /// Tables whose rows changed while they were written: they are not compared.
-    public var moving: [String] = []
+    /// A sentence for what is not compared, and for what is none of the lake's.
+    public var notes: [String] = []
     public var files = 0
     public var rows = 0
     /// Events at which the tree's root cannot be computed any more, since retention has dropped what it needs.
@@ -27,7 +27,9 @@ extension Lake {
         let (manifest, interrupted) = try settled()
         var found = LakeVerification(manifest: manifest)
         found.heads = Set(manifest.tables.values.filter(\.isWhole).map(\.head)).sorted()
-        found.moving = manifest.tables.filter { !$0.value.isWhole }.keys.sorted()
+        found.notes = manifest.tables.filter { !$0.value.isWhole }.keys.sorted().map {
+            "\($0) changed while it was written, and is not compared: run `meshledger lake write` again"
+        }
         guard manifest.ledger == ledger.log.identifier else {
             throw TableError(.damaged, "\(folder) is the lake of another ledger, \(manifest.ledger)")
         }
@@ -40,9 +42,12 @@ extension Lake {
         if try differs(manifest.root, ledger, manifest.head, &found) {
             found.problems.append("the tree's root at event \(manifest.head) is not the ledger's: the history was changed")
         }
-        if try ledger.log.lastErasure()?.rawValue ?? 0 > manifest.erasure {
+        let erasure = try ledger.log.lastErasure()?.rawValue ?? 0
+        let erased = manifest.tables.filter { $0.value.erasure < erasure }.keys.sorted()
+        if !erased.isEmpty {
             found.problems.append(
-                "events were erased since the last run: run `meshledger lake write`, which erases them here, too")
+                "events were erased since these tables were written: \(erased.joined(separator: ", ")); run `meshledger lake write`, which erases them here, too"
+            )
         }
         for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
             if interrupted.contains(name) {
@@ -51,12 +56,39 @@ extension Lake {
             } else {
                 try verifyLog(table, "\(folder)/\(name)", &found)
             }
+            if table.erasure > erasure {
+                found.problems.append("\(name): the manifest names an erasure that the ledger does not have, \(table.erasure)")
+            }
+            if try differs(table.root, ledger, table.head, &found) {
+                found.problems.append("\(name): the tree's root at event \(table.head) is not that of the manifest")
+            }
             for file in table.files {
                 found.files += 1
                 try verify(file, "\(folder)/\(name)/\(file.path)", against: ledger, &found)
             }
         }
+        found.notes += try foreignFiles(manifest).map {
+            "\($0) is not the lake's: readers that list files would take it for rows; move it away"
+        }
         return found
+    }
+
+    /// Files and folders that no run has made, except in the Delta logs.
+    private func foreignFiles(_ manifest: LakeManifest) throws -> [String] {
+        func isOwn(_ name: String) -> Bool { name.hasPrefix(".") || name.hasPrefix("manifest.json") }
+        var foreign = try LakeFolder.names(folder).filter { !isOwn($0) && manifest.tables[$0] == nil }
+        for table in manifest.tables.keys.sorted() {
+            for day in try LakeFolder.names("\(folder)/\(table)") where day != "_delta_log" && !day.hasPrefix(".") {
+                guard day.hasPrefix("day=") else {
+                    foreign.append("\(table)/\(day)")
+                    continue
+                }
+                // The next run removes parts that a killed one has left.
+                foreign += try LakeFolder.names("\(folder)/\(table)/\(day)")
+                    .filter { !$0.hasPrefix("part-") || !$0.hasSuffix(LakePart.ending) }.map { "\(table)/\(day)/\($0)" }
+            }
+        }
+        return foreign
     }
 
     /// Whether no run has written to the lake since its version was compared.
@@ -74,11 +106,15 @@ extension Lake {
     }
 
     private func manifestAndDifferences() throws -> (LakeManifest, Set<String>) {
-        guard let manifest = try LakeManifest.load(manifestPath), !manifest.tables.isEmpty else {
+        guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
                 .missing,
-                "\(manifestPath) is missing or empty: \(folder) is not a lake, or its first run was interrupted; run `meshledger lake write` again, and if that refuses the folder, put the file back, or name another folder"
+                "\(manifestPath) is missing: \(folder) is no lake, or has lost it; put it back, or write a new lake in another folder"
             )
+        }
+        guard !manifest.tables.isEmpty else {
+            throw TableError(
+                .missing, "\(folder) has no tables: its first run was interrupted; run `meshledger lake write` again")
         }
         let differing = try manifest.tables.filter { name, table in
             let log = try DeltaLog("\(folder)/\(name)")
@@ -107,6 +143,8 @@ extension Lake {
         if hash != file.sha256 {
             found.problems.append(
                 "\(path) was changed: its SHA-256 is not that of the manifest; remove it and run `meshledger lake write` again")
+        } else if LakeFolder.size(of: path) != file.size {
+            found.problems.append("\(path) does not have the size that the manifest names, \(file.size) bytes")
         }
         if try differs(file.root, ledger, file.head, &found) {
             found.problems.append("\(path) was written for another history: the tree's root at event \(file.head) differs")
@@ -115,6 +153,7 @@ extension Lake {
 
     /// Whether the ledger had another root at that event.
     private func differs(_ root: String, _ ledger: Ledger, _ head: UInt64, _ found: inout LakeVerification) throws -> Bool {
+        guard head <= found.manifest.head else { return true }
         do {
             return try root != Self.root(ledger, head)
         } catch let error as EventLogError where error.code == .beyondRetention {
@@ -129,37 +168,73 @@ extension Lake {
         throws
     {
         let manifest = found.manifest
-        var comparison = LakeComparison(manifest: manifest, recipes: recipes)
+        var comparison = LakeComparison(folder: folder, manifest: manifest, recipes: recipes)
         let names = Set(manifest.tables.filter { $0.value.head == head && $0.value.isWhole }.keys)
-        try LakeTables(ledger, precision: manifest.precision, only: names, naming: manifest.name).visit(&comparison)
+        try LakeTables(
+            ledger, precision: manifest.precision, only: names, naming: manifest.name, clock: { manifest.tables[$0]?.clock }
+        ).visit(&comparison)
+        for name in names.subtracting(comparison.visited).sorted() where manifest.tables[name]?.files.isEmpty == false {
+            found.notes.append("\(name) is not compared: it is of a view that this program does not have")
+        }
+        found.notes += comparison.notes
         found.rows += comparison.rows
         found.problems += comparison.problems
     }
 }
 
 private struct LakeComparison: LakeVisitor {
+    let folder: String
     let manifest: LakeManifest
     let recipes: [String: String]
     var rows = 0
+    var visited: Set<String> = []
+    var notes: [String] = []
     var problems: [String] = []
+
+    private static let advice = "remove it and run `meshledger lake write` again"
+
+    /// The digest of a file's rows; empty if it is not as MeshLedger writes files; nil if it cannot be read.
+    private func rows(in path: String, _ schema: TableSchema, _ seed: UInt64) throws -> String? {
+        guard let bytes = try? LakeFolder.read(path) else { return nil }  // named when its hash was compared
+        do {
+            let reader = try PartReader(bytes)
+            return try reader.schema == PartReader.schema(of: schema) ? reader.digest(schema.columns, seed: seed).text : ""
+        } catch let error as TableError where error.code == .damaged {
+            return ""
+        }
+    }
 
     mutating func visit<Row>(_ table: LakeTable<Row>) throws {
         guard let known = manifest.tables[table.name] else { return }
-        if let recipe = table.view.flatMap({ recipes[$0] }), recipe != known.recipe {
-            problems.append("\(table.name): the view has another recipe now, \(recipe); run `meshledger lake write` again")
-            return
+        visited.insert(table.name)
+        let recipe = table.view.flatMap { recipes[$0] } ?? ""
+        guard recipe == known.recipe else {
+            let now = table.view == nil ? "the log has no recipe" : "the view has another recipe now, \(recipe)"
+            return problems.append("\(table.name): \(now); run `meshledger lake write` again")
         }
-        let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
-        let digests = try LakeRun.digests(table, RowDigest.hash(Array((schema + manifest.bits).utf8)[...]))
+        let state = "\(known.head) \(manifest.kind(of: table, recipe))"
+        if known.state != state {
+            problems.append(
+                "\(table.name): the manifest's state of it is not the ledger's, \(state); run `meshledger lake write` again")
+        }
+        guard table.clock == nil || known.clock != nil else {
+            return notes.append("\(table.name) is not compared: an earlier version wrote it; run `meshledger lake write` again")
+        }
+        let schema = TableSchema(name: table.name, columns: table.columns.map(\.schema))
+        let seed = LakeRun.seed(schema, manifest)
+        let digests = try LakeRun.digests(table, seed)
         var expected = Dictionary(uniqueKeysWithValues: digests.map { ($0.key.folder, $0.value) })
         for file in known.files {
             let day = String(file.path.prefix { $0 != "/" })
-            let digest = expected.removeValue(forKey: day)
-            rows += file.rows
-            // A waypoint's state depends on the clock.
-            if digest?.text != file.digest, !table.isOfNow {
-                problems.append(
-                    "\(table.name)/\(day): its rows (\(file.rows)) are not those of the ledger (\(digest?.count ?? 0))")
+            let digest = expected.removeValue(forKey: day) ?? RowDigest()
+            rows += digest.count
+            if digest.text != file.digest || digest.count != file.rows {
+                problems.append("\(table.name)/\(day): its rows (\(file.rows)) are not those of the ledger (\(digest.count))")
+            } else if digest.sequences != (file.firstSequence, file.lastSequence) {
+                let (first, last) = digest.sequences
+                problems.append("\(table.name)/\(day): its rows name events \(first) to \(last), and the manifest others")
+            } else if let found = try rows(in: "\(folder)/\(table.name)/\(file.path)", schema, seed), found != digest.text {
+                problems.append("\(table.name)/\(file.path): the rows in the file are not those of the ledger; \(Self.advice)")
             }
         }
         for (day, digest) in expected.sorted(by: { $0.key < $1.key }) {

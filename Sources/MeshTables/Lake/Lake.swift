@@ -40,6 +40,9 @@ public struct Lake {
         public var precision: PlacePrecision?
         /// Tables whose rows changed while they were read: the next run brings them up to date.
         public var moving: [String] = []
+        /// Tables that were left out and hold what was erased since, and others that are only older.
+        public var erased: [String] = []
+        public var older: [String] = []
         /// Tables whose Delta log others had changed, and which have a new one.
         public var restored: [String] = []
     }
@@ -89,19 +92,22 @@ public struct Lake {
         let named = try place(NodeRow.view).head
         let tables = try LakeTables(
             ledger, precision: manifest.precision, only: options.tables, through: manifest.head, naming: manifest.name)
-        var run = LakeRun(folder: folder, manifest: manifest, recipes: recipes, isStopped: isStopped, place: place)
+        var run = LakeRun(
+            folder: folder, manifest: manifest, recipes: recipes, erasure: erasure, isStopped: isStopped, place: place)
         run.namesHead = try place(NodeRow.view).head == named ? named : nil
         try tables.visit(&run)
         (run.report.head, run.report.precision) = (manifest.head, manifest.precision)
-        var isErased = erasure > manifest.erasure
+        var isErased = manifest.tables.values.contains { $0.erasure < erasure }
         // An earlier version also wrote tables with exact places into lakes of reduced precision.
         if isErased || manifest.precision != nil, options.tables == nil, !run.hasStopped, try run.emptyUnvisited() {
             isErased = true
         }
         // Erased rows must not remain in files of earlier versions.
         run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased, options)
-        if run.visitedAll { run.manifest.erasure = max(erasure, manifest.erasure) }
         try save(run.manifest)
+        let left = run.manifest.tables.filter { !$0.value.files.isEmpty }
+        run.report.erased = left.filter { $0.value.erasure < erasure }.keys.sorted()
+        run.report.older = left.filter { !run.visited.contains($0.key) && $0.value.head < manifest.head }.keys.sorted()
         return run.report
     }
 

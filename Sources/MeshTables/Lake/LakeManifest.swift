@@ -8,7 +8,7 @@ struct LakeManifest: Equatable {
         var rows: Int
         var size: Int
         var sha256: String
-        /// Of the rows: `RowDigest`.
+        /// Of the rows, in the ledger and in the file: `RowDigest`.
         var digest: String
         /// The first and the last event of its rows; 0 if they name none.
         var firstSequence: UInt64
@@ -16,7 +16,6 @@ struct LakeManifest: Equatable {
         /// The ledger when the file was written: its last event, and the root of its tree.
         var head: UInt64
         var root: String
-        var recipe: String
     }
 
     struct Table: Equatable {
@@ -29,6 +28,10 @@ struct LakeManifest: Equatable {
         var files: [File]
         /// The hashes of the files of its Delta log, by name; empty in a lake of an earlier version that has not written the table since.
         var log: [String: String] = [:]
+        /// The last erasure that has been carried out in it.
+        var erasure: UInt64
+        /// If its rows change with the clock: when they were as they are, in seconds since 1970; nil also in a lake of an earlier version.
+        var clock: UInt32?
 
         var isWhole: Bool { !state.isEmpty }
     }
@@ -36,8 +39,6 @@ struct LakeManifest: Equatable {
     var ledger = ""
     var head: UInt64 = 0
     var root = ""
-    /// The last erasure that has been carried out in the lake.
-    var erasure: UInt64 = 0
     /// The precision of its places, the same in all tables from the first run on; nil if they are exact.
     var precision: PlacePrecision?
     var tables: [String: Table] = [:]
@@ -51,7 +52,6 @@ struct LakeManifest: Equatable {
         ledger = json["ledger"]?.string ?? ""
         head = number(json["head"])
         root = json["root"]?.string ?? ""
-        erasure = number(json["erasure"])
         let bits = json["precision"]?.string ?? ""
         precision = UInt32(bits).flatMap(PlacePrecision.init(bits:))
         guard bits.isEmpty || precision != nil else {
@@ -64,7 +64,7 @@ struct LakeManifest: Equatable {
                     path: file["path"]?.string ?? "", rows: file["rows"]?.whole ?? 0, size: file["bytes"]?.whole ?? 0,
                     sha256: file["sha256"]?.string ?? "", digest: file["digest"]?.string ?? "",
                     firstSequence: number(file["first_sequence"]), lastSequence: number(file["last_sequence"]),
-                    head: number(file["head"]), root: file["root"]?.string ?? "", recipe: file["recipe"]?.string ?? "")
+                    head: number(file["head"]), root: file["root"]?.string ?? "")
             }
             let log = Dictionary((table["log"]?.members ?? []).map { ($0.name, $0.value.string ?? "") }) { $1 }
             guard Self.isInside(member.name), files.allSatisfy({ Self.isPart($0.path) }),
@@ -77,7 +77,8 @@ struct LakeManifest: Equatable {
             }
             tables[member.name] = Table(
                 version: table["version"]?.whole ?? -1, state: table["state"]?.string ?? "", head: number(table["head"]),
-                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files, log: log)
+                root: table["root"]?.string ?? "", recipe: table["recipe"]?.string ?? "", files: files, log: log,
+                erasure: number(table["erasure"] ?? json["erasure"]), clock: table["clock"]?.whole.map { UInt32(clamping: $0) })
         }
     }
 
@@ -89,6 +90,9 @@ struct LakeManifest: Equatable {
         }
         return table
     }
+
+    /// What its rows depend on besides the last event.
+    func kind<Row>(of table: LakeTable<Row>, _ recipe: String) -> String { "\(recipe) \(bits) \(table.state)" }
 
     private static func isInside(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
@@ -115,18 +119,20 @@ struct LakeManifest: Equatable {
     var json: JSONValue {
         .object([
             .init("format", .integer(1)), .init("ledger", .string(ledger)), .init("head", .integer(head)),
-            .init("root", .string(root)), .init("erasure", .integer(erasure)), .init("precision", .string(bits)),
+            .init("root", .string(root)), .init("precision", .string(bits)),
             .init("tables", .object(tables.sorted { $0.key < $1.key }.map { .init($0.key, Self.json($0.value)) })),
         ])
     }
 
     private static func json(_ table: Table) -> JSONValue {
-        .object([
+        var members: [JSONValue.Member] = [
             .init("version", .integer(table.version)), .init("state", .string(table.state)), .init("head", .integer(table.head)),
-            .init("root", .string(table.root)), .init("recipe", .string(table.recipe)),
+            .init("root", .string(table.root)), .init("recipe", .string(table.recipe)), .init("erasure", .integer(table.erasure)),
             .init("files", .array(table.files.sorted { $0.path < $1.path }.map(json))),
             .init("log", .object(table.log.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
-        ])
+        ]
+        if let clock = table.clock { members.append(.init("clock", .integer(clock))) }
+        return .object(members)
     }
 
     private static func json(_ file: File) -> JSONValue {
@@ -134,7 +140,7 @@ struct LakeManifest: Equatable {
             .init("path", .string(file.path)), .init("rows", .integer(file.rows)), .init("bytes", .integer(file.size)),
             .init("sha256", .string(file.sha256)), .init("digest", .string(file.digest)),
             .init("first_sequence", .integer(file.firstSequence)), .init("last_sequence", .integer(file.lastSequence)),
-            .init("head", .integer(file.head)), .init("root", .string(file.root)), .init("recipe", .string(file.recipe)),
+            .init("head", .integer(file.head)), .init("root", .string(file.root)),
         ])
     }
 }

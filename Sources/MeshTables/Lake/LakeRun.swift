@@ -7,17 +7,16 @@ struct LakeRun: LakeVisitor {
     let folder: String
     var manifest: LakeManifest
     let recipes: [String: String]
+    /// The last erasure in the ledger.
+    let erasure: UInt64
     var report = Lake.Report()
-    private var visited: Set<String> = []
+    private(set) var visited: Set<String> = []
     private let isStopped: () -> Bool
     private let place: (String?) throws -> Lake.Place
     /// The last event of the view from which rows take the names of nodes; nil if it changed while these were read.
     var namesHead: UInt64?
     /// Whether the run stopped before it reached all tables.
     private(set) var hasStopped = false
-
-    /// Whether the run has visited every table of the lake.
-    var visitedAll: Bool { manifest.tables.keys.allSatisfy(visited.contains) }
 
     var knownTables: [String] { visited.union(manifest.tables.keys).sorted() }
 
@@ -28,7 +27,10 @@ struct LakeRun: LakeVisitor {
         for name in manifest.tables.keys.sorted() where !visited.contains(name) {
             var log = try DeltaLog("\(folder)/\(name)")
             let gone = Array(log.live.keys)
-            guard !gone.isEmpty else { continue }
+            guard !gone.isEmpty else {
+                manifest.tables[name]?.erasure = erasure
+                continue
+            }
             hadRows = true
             try log.commit(name, schema: log.schema, adding: [], removing: gone)
             var change = Lake.Change(table: name, version: log.version, rows: 0)
@@ -37,6 +39,7 @@ struct LakeRun: LakeVisitor {
             manifest.tables[name]?.version = log.version
             manifest.tables[name]?.files = []
             manifest.tables[name]?.log = try log.hashes()
+            manifest.tables[name]?.erasure = erasure
         }
         return hadRows
     }
@@ -45,10 +48,11 @@ struct LakeRun: LakeVisitor {
     ///   - isStopped: called before each table.
     ///   - place: the last event that a view has, or the log for nil.
     init(
-        folder: String, manifest: LakeManifest, recipes: [String: String], isStopped: @escaping () -> Bool,
+        folder: String, manifest: LakeManifest, recipes: [String: String], erasure: UInt64, isStopped: @escaping () -> Bool,
         place: @escaping (String?) throws -> Lake.Place
     ) {
         (self.folder, self.manifest, self.recipes, self.isStopped) = (folder, manifest, recipes, isStopped)
+        self.erasure = erasure
         self.place = place
     }
 
@@ -58,9 +62,10 @@ struct LakeRun: LakeVisitor {
         visited.insert(table.name)
         let path = "\(folder)/\(table.name)"
         var log = try DeltaLog(path)
-        let schema = DeltaLog.schema(TableSchema(name: table.name, columns: table.columns.map(\.schema)))
+        let columns = TableSchema(name: table.name, columns: table.columns.map(\.schema))
+        let schema = DeltaLog.schema(columns)
         let recipe = table.view.flatMap { recipes[$0] } ?? ""
-        let kind = "\(recipe) \(manifest.bits) \(table.state)"
+        let kind = manifest.kind(of: table, recipe)
         let place = try place(table.view)
         try restore(table.name, &log, schema)
         // Files that somebody else has removed or cut.
@@ -68,9 +73,14 @@ struct LakeRun: LakeVisitor {
         // What the last run wrote, unless the table or its columns have changed since.
         let known = manifest.tables[table.name].flatMap { $0.version == log.version && log.schema == schema ? $0 : nil }
         let state = "\(place.head) \(kind)"
-        if let known, known.state == state, lost.isEmpty, !table.isOfNow { return }
+        // A view that is behind the erasure may still have what was erased.
+        let shown = table.view == nil || place.head >= erasure ? erasure : manifest.tables[table.name]?.erasure ?? 0
+        if let known, known.state == state, lost.isEmpty, table.clock == nil {
+            manifest.tables[table.name]?.erasure = shown
+            return
+        }
 
-        let seed = RowDigest.hash(Array((schema + manifest.bits).utf8)[...])
+        let seed = Self.seed(columns, manifest)
         let former = known.flatMap { $0.state == "\($0.head) \(kind)" ? $0 : nil }
         let changes = try changes(of: table, log, lost: lost, seed, since: former?.head)
         var writer = LakeTableWriter(table, path: path, seed: seed, days: changes.days)
@@ -81,9 +91,9 @@ struct LakeRun: LakeVisitor {
         }
         let files = try writer.finish().map { part in
             LakeManifest.File(
-                path: part.path, rows: part.rows, size: part.size, sha256: part.sha256, digest: part.digest.text,
-                firstSequence: part.firstSequence, lastSequence: part.lastSequence, head: place.head, root: place.root,
-                recipe: recipe)
+                path: part.path, rows: part.digest.count, size: part.size, sha256: part.sha256, digest: part.digest.text,
+                firstSequence: part.digest.sequences.first, lastSequence: part.digest.sequences.last, head: place.head,
+                root: place.root)
         }
         try commit(table.name, &log, schema, files, changes.gone)
         // Where the writer has committed to the view meanwhile, some rows, or their names, may be older than others: the next run compares all.
@@ -93,7 +103,7 @@ struct LakeRun: LakeVisitor {
             .filter { log.live[$0.path] != nil && !changes.gone.contains($0.path) }
         manifest.tables[table.name] = LakeManifest.Table(
             version: log.version, state: isWhole ? state : "", head: place.head, root: place.root, recipe: recipe,
-            files: kept + files, log: try log.hashes())
+            files: kept + files, log: try log.hashes(), erasure: shown, clock: table.clock)
     }
 
     /// Makes a table's log again from the manifest, if others have changed its files.
@@ -160,15 +170,21 @@ struct LakeRun: LakeVisitor {
         report.changes.append(change)
     }
 
+    /// What a table's digests begin with.
+    static func seed(_ schema: TableSchema, _ manifest: LakeManifest) -> UInt64 {
+        RowDigest.hash(Array((DeltaLog.schema(schema) + manifest.bits).utf8)[...])
+    }
+
     /// Of each day's rows.
     static func digests<Row>(_ table: LakeTable<Row>, _ seed: UInt64) throws -> [LakeDay: RowDigest] {
         var digests: [LakeDay: RowDigest] = [:]
         var names: [Int: [UInt64]] = [:]
         var days: [LakeDay] = []
+        let columns = table.columns.map(\.schema)
         let builder = BatchBuilder(table.columns) { batch in
-            for (hash, day) in zip(RowDigest.hashes(batch, seed: seed, &names), days) {
-                digests[day, default: RowDigest()].sum &+= hash
-                digests[day, default: RowDigest()].count += 1
+            let sequences = RowDigest.sequences(batch, columns)
+            for (row, hash) in RowDigest.hashes(batch, seed: seed, &names).enumerated() {
+                digests[days[row], default: RowDigest()].add(hash, row: row, sequences)
             }
             days.removeAll(keepingCapacity: true)
         }

@@ -16,12 +16,9 @@ struct LakeTableWriter<Row> {
 
     struct Part {
         var path: String
-        var rows: Int
         var size: Int
         var sha256: String
         var digest: RowDigest
-        var firstSequence: UInt64
-        var lastSequence: UInt64
     }
 
     /// How many rows of all days wait at most until a day has enough of them to be read together.
@@ -124,6 +121,14 @@ struct LakeTableWriter<Row> {
     mutating func finish() throws -> [Part] { try writers.sorted { $0.key < $1.key }.map { try $0.value.finish() } }
 }
 
+extension ParquetWriter.Options {
+    static var ofLakes: Self {
+        var options = Self()
+        (options.isSigned, options.hasGeometry) = (true, false)
+        return options
+    }
+}
+
 /// Writes the rows of one day.
 final class LakeDayWriter<Row> {
     private let builder: BatchBuilder<Row>
@@ -138,32 +143,19 @@ final class LakeDayWriter<Row> {
     private final class Sums {
         var digest = RowDigest()
         var names: [Int: [UInt64]] = [:]
-        var first = UInt64.max
-        var last: UInt64 = 0
     }
 
     init(_ table: LakeTable<Row>, _ day: LakeDay, _ path: String, _ seed: UInt64) throws {
         self.table = path
         self.day = day
         let file = try PartFile("\(path)/.\(UUID().uuidString).tmp")
-        var options = ParquetWriter.Options()
-        options.isSigned = true
-        options.hasGeometry = false
         let schema = TableSchema(name: table.name, columns: table.columns.map(\.schema))
-        let (writer, sums) = (try ParquetWriter(schema, to: file, options), Sums())
+        let (writer, sums) = (try ParquetWriter(schema, to: file, .ofLakes), Sums())
         (self.file, self.writer, self.sums) = (file, writer, sums)
-        let sequences = schema.columns.indices.filter {
-            ["sequence", "first_sequence", "last_sequence"].contains(schema.columns[$0].name)
-        }
         builder = BatchBuilder(table.columns) { batch in
-            for hash in RowDigest.hashes(batch, seed: seed, &sums.names) { sums.digest.sum &+= hash }
-            sums.digest.count += batch.rowCount
-            for place in sequences {
-                guard case .uint64(let values) = batch.columns[place].data else { continue }
-                for value in values where value > 0 {
-                    sums.first = min(sums.first, value)
-                    sums.last = max(sums.last, value)
-                }
+            let sequences = RowDigest.sequences(batch, schema.columns)
+            for (row, hash) in RowDigest.hashes(batch, seed: seed, &sums.names).enumerated() {
+                sums.digest.add(hash, row: row, sequences)
             }
             try writer.write(batch)
         }
@@ -214,8 +206,6 @@ final class LakeDayWriter<Row> {
         let path = "\(day.folder)/part-\(UUID().uuidString.lowercased())\(LakePart.ending)"
         try LakeFolder.makeInside("\(table)/\(day.folder)")
         try file.move(to: "\(table)/\(path)")
-        return .init(
-            path: path, rows: sums.digest.count, size: file.byteCount, sha256: file.sha256(), digest: sums.digest,
-            firstSequence: sums.first == .max ? 0 : sums.first, lastSequence: sums.last)
+        return .init(path: path, size: file.byteCount, sha256: file.sha256(), digest: sums.digest)
     }
 }

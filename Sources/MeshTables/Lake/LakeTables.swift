@@ -11,8 +11,8 @@ public struct LakeTable<Row> {
     public var columns: [TableColumn<Row>]
     /// Seconds since 1970; nil for rows without a time.
     public var seconds: (Row) -> Int64?
-    /// Whether rows change with the clock.
-    public var isOfNow = false
+    /// If rows change with the clock: the time that they were read for, in seconds since 1970.
+    public var clock: UInt32?
     public var forEach: ((Row) -> Void) throws -> Void
     /// What determines the rows besides the view's recipe and the last event.
     var state = ""
@@ -28,11 +28,11 @@ public struct LakeTable<Row> {
     }
 
     public init(
-        _ name: String, view: String?, _ columns: [TableColumn<Row>], isOfNow: Bool = false,
+        _ name: String, view: String?, _ columns: [TableColumn<Row>], clock: UInt32? = nil,
         seconds: @escaping (Row) -> Int64?, forEach: @escaping ((Row) -> Void) throws -> Void
     ) {
         (self.name, self.view, self.columns, self.seconds) = (name, view, columns, seconds)
-        (self.isOfNow, self.forEach) = (isOfNow, forEach)
+        (self.clock, self.forEach) = (clock, forEach)
     }
 }
 
@@ -49,6 +49,7 @@ public struct LakeTables {
     private let isWanted: (String) -> Bool
     private let head: UInt64?
     private let naming: (String) -> String
+    private let clock: (String) -> UInt32?
 
     /// - Parameters:
     ///   - precision: the precision of places; nil to leave them unchanged.
@@ -60,13 +61,15 @@ public struct LakeTables {
         try self.init(ledger, precision: precision, only: names, through: head, naming: { $0 })
     }
 
-    /// - Parameter naming: what the lake calls a table.
+    /// - Parameters:
+    ///   - naming: what the lake calls a table.
+    ///   - clock: the time for which a table's rows are read; nil for now.
     init(
         _ ledger: Ledger, precision: PlacePrecision?, only names: Set<String>?, through head: UInt64? = nil,
-        naming: @escaping (String) -> String
+        naming: @escaping (String) -> String, clock: @escaping (String) -> UInt32? = { _ in nil }
     ) throws {
         self.ledger = ledger
-        self.naming = naming
+        (self.naming, self.clock) = (naming, clock)
         (self.precision, self.head) = (precision, head)
         context = try TableContext(ledger)
         isWanted = { names?.contains($0) ?? true }
@@ -156,9 +159,10 @@ public struct LakeTables {
         columns: ([TableColumn<Row>]) -> [TableColumn<Row>] = { $0 }
     ) throws {
         guard isWanted(Row.tableName) else { return }
+        let context = context.at(isOfNow ? clock(Row.tableName) : nil)
         try visitor.visit(
             LakeTable(
-                Row.tableName, view: Row.view, columns(Row.tableColumns(context)), isOfNow: isOfNow,
+                Row.tableName, view: Row.view, columns(Row.tableColumns(context)), clock: isOfNow ? context.now : nil,
                 seconds: { time($0) == 0 ? nil : Int64(time($0)) }, forEach: forEach))
     }
 

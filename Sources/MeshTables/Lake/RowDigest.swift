@@ -1,9 +1,33 @@
-/// A digest of a partition's rows that ignores their order: the sum of the hashes of all rows.
+/// A digest of a partition's rows that ignores their order: the sum of the hashes of all rows, and the events that they name.
 struct RowDigest: Equatable {
-    var sum: UInt64 = 0
-    var count = 0
+    private var sum: UInt64 = 0
+    private(set) var count = 0
+    private var first = UInt64.max
+    private var last: UInt64 = 0
+
+    /// The first and the last event that rows name; 0 if they name none.
+    var sequences: (first: UInt64, last: UInt64) { (first == .max ? 0 : first, last) }
 
     var text: String { "\(count)-\(String(sum, radix: 16))" }
+
+    /// - Parameter sequences: of a batch, as the function of the same name finds them.
+    mutating func add(_ hash: UInt64, row: Int, _ sequences: [[UInt64]]) {
+        sum &+= hash
+        count += 1
+        for values in sequences where values[row] > 0 {
+            first = min(first, values[row])
+            last = max(last, values[row])
+        }
+    }
+
+    /// The columns of a batch that name events.
+    static func sequences(_ batch: ColumnBatch, _ columns: [ColumnSchema]) -> [[UInt64]] {
+        zip(columns, batch.columns).compactMap { schema, column in
+            guard ["sequence", "first_sequence", "last_sequence"].contains(schema.name), case .uint64(let values) = column.data
+            else { return nil }
+            return values
+        }
+    }
 
     /// A hash of each row of a batch.
     static func hashes(_ batch: ColumnBatch, seed: UInt64, _ names: inout [Int: [UInt64]]) -> [UInt64] {
@@ -15,6 +39,11 @@ struct RowDigest: Equatable {
         }
         return hashes
     }
+
+    /// What stands for a null, and what an element and a list begin with.
+    static let null: UInt64 = 0x6e75_6c6c
+    static let element: UInt64 = 1
+    static let emptyList: UInt64 = 2
 
     @inline(__always)
     static func mix(_ hash: UInt64, _ value: UInt64) -> UInt64 {
@@ -30,7 +59,8 @@ struct RowDigest: Equatable {
         case .int32(let values): each { UInt64(bitPattern: Int64(values[$0])) }
         case .int64(let values): each { UInt64(bitPattern: values[$0]) }
         case .uint32(let values): each { UInt64(values[$0]) }
-        case .uint64(let values): each { values[$0] }
+        // As files have it, whose numbers are signed.
+        case .uint64(let values): each { values[$0] > Int64.max ? null : values[$0] }
         case .float32(let values): each { UInt64(values[$0].bitPattern) }
         case .float64(let values): each { values[$0].bitPattern }
         case .bytes(let offsets, let bytes): each { hash(bytes[Int(offsets[$0])..<Int(offsets[$0 + 1])]) }
@@ -40,10 +70,10 @@ struct RowDigest: Equatable {
             each { texts[Int(indexes[$0])] }
         case .list(let offsets, let elements):
             let count = Int(offsets.last ?? 0)
-            var parts = [UInt64](repeating: 1, count: count)
+            var parts = [UInt64](repeating: element, count: count)
             var none: [UInt64] = []
             add(ColumnArray(count: count, nullCount: 0, validity: [], data: elements), to: &parts, &none)
-            each { parts[Int(offsets[$0])..<Int(offsets[$0 + 1])].reduce(2, mix) }
+            each { parts[Int(offsets[$0])..<Int(offsets[$0 + 1])].reduce(emptyList, mix) }
         }
     }
 
@@ -54,7 +84,7 @@ struct RowDigest: Equatable {
             for index in 0..<column.count { hashes[index] = mix(hashes[index], value(index)) }
         } else {
             for index in 0..<column.count {
-                hashes[index] = mix(hashes[index], column.isValid(index) ? value(index) : 0x6e75_6c6c)
+                hashes[index] = mix(hashes[index], column.isValid(index) ? value(index) : null)
             }
         }
     }

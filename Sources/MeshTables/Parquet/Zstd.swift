@@ -42,6 +42,23 @@ enum PageCompressors {
     }
 }
 
+extension PageCompressors {
+    /// - Parameter size: of the page, which is known from elsewhere.
+    static func decompress(_ source: ArraySlice<UInt8>, to size: Int) throws -> [UInt8] {
+        var written = 0
+        let page = unsafe [UInt8](unsafeUninitializedCapacity: max(size, 1)) { target, count in
+            written = unsafe source.withUnsafeBytes { source in
+                unsafe ZSTD_decompress(target.baseAddress, size, source.baseAddress, source.count)
+            }
+            count = ZSTD_isError(written) == 0 ? written : 0
+        }
+        guard ZSTD_isError(written) == 0, written == size else {
+            throw TableError(.damaged, "zstd could not decompress \(source.count) bytes")
+        }
+        return page
+    }
+}
+
 /// What prevents writing a table.
 public struct TableError: Error, CustomStringConvertible, Sendable {
     public enum Code: Sendable {

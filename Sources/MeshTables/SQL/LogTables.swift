@@ -44,6 +44,7 @@ class LogTable: PlannedTable {
     var view: String? { nil }
     /// What finds a row by its number.
     var rowFinder: Finder? { .sequence }
+    override var finds: [String] { finders.keys.sorted().map { "events: \(table.name($0))" } }
     /// The first event that rows may be of.
     func first(_ ledger: Ledger) -> UInt64 { ledger.log.first.rawValue }
 

@@ -49,6 +49,9 @@ package struct SQLError: Error, CustomStringConvertible {
         }
     }
 
+    /// The keys and indexes of a table, with their columns in order, for people to read.
+    package func finds(_ table: String) throws -> [String] { try SQLTables.make(table, path: nil, session).finds }
+
     /// Runs the statements of a text in order.
     ///
     /// - Parameters:

@@ -45,9 +45,18 @@ enum SQLFunctions {
         switch value {
         case .integer(let number): UInt32(exactly: number)
         case .real(let number): UInt32(exactly: number)
-        case .text(let text): NodeID.parse(text) ?? UInt32(text)
+        case .text(let text): nodeNumber(typed: text)
         case .null, .bytes: nil
         }
+    }
+
+    /// Digits alone are a number, except that eight with a letter are an id without its `!`.
+    private static func nodeNumber(typed text: String) -> UInt32? {
+        let text = text.lowercased()
+        if let number = NodeID.parse(text) { return number }
+        guard text.utf8.first != UInt8(ascii: "+") else { return nil }
+        if text.hasPrefix("0x") { return NodeID.parse("!" + text.dropFirst(2)) }
+        return UInt32(text) ?? (text.utf8.count == 8 ? NodeID.parse("!" + text) : nil)
     }
 
     /// The id of a node, such as `!19025c00`, from its number or any spelling.

@@ -27,7 +27,7 @@ package enum SQLTables {
     }
 
     /// A table such as `telemetry_air_quality`: telemetry of one kind, with a column for each metric.
-    static func name(_ kind: TelemetryKind) -> String { "telemetry_" + "\(kind)".snakeCased }
+    package static func name(_ kind: TelemetryKind) -> String { "telemetry_" + "\(kind)".snakeCased }
 
     /// - Parameter path: the ledger's path; nil for the connection's own ledger.
     static func make(_ name: String, path: String?, _ session: SQLSession) throws -> VirtualTable {

@@ -79,6 +79,17 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         return "index (\(index.snakeCased))"
     }
 
+    override var finds: [String] {
+        accesses.enumerated().compactMap { number, access in
+            let parts = access.parts.filter { fixed[$0.column] == nil }
+            guard !parts.isEmpty else { return nil }
+            let names = parts.map { part in
+                rowColumns.firstIndex(of: part.column).map(table.name) ?? Row.columns[part.column].name.snakeCased
+            }
+            return "\(title(number)): \(names.joined(separator: ", "))"
+        }
+    }
+
     override func canSearch(_ column: Int) -> Bool {
         guard columns.indices.contains(column), let shown = columns[column].shown else { return false }
         return Row.texts.contains { $0.isOf(Row.columns[shown]) }

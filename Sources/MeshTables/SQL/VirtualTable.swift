@@ -20,6 +20,9 @@ class VirtualTable {
     func choose(_ question: TableQuestion) throws -> TableAnswer? { nil }
 
     func cursor() -> VirtualCursor { VirtualCursor() }
+
+    /// What finds rows without reading all of them, and its columns in order, for people to read.
+    var finds: [String] { [] }
 }
 
 /// A walk through the rows of a virtual table.

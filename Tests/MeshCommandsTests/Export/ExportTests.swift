@@ -28,6 +28,17 @@ struct ExportTests {
         #expect(facts(first).map { $0.suffix(60) } == facts(second.output).map { $0.suffix(60) })
     }
 
+    @Test func `each file of all tables names its own`() throws {
+        let tool = try Tool(holding: Self.lines)
+        let folder = tool.folder.file("tables").path
+        #expect(try tool.run("export", "all", "--format", "arrow", "-o", folder).status == 0)
+        for (file, name) in [("nodes", "nodes"), ("packets", "packets"), ("telemetry_airQuality", "telemetry_air_quality")] {
+            let bytes = try #require(FileManager.default.contents(atPath: "\(folder)/\(file).arrow"))
+            let named = Data([UInt8(name.utf8.count), 0, 0, 0] + Array(name.utf8) + [0])
+            #expect(bytes.range(of: named) != nil && bytes.range(of: Data("\u{3}\0\0\0all\0".utf8)) == nil, "\(file)")
+        }
+    }
+
     @Test func `GeoJSON and GPX hold the track`() throws {
         let tool = try Tool(holding: Self.lines)
         let data = Data(try tool.run("export", "positions", "--format", "geojson").output.utf8)

@@ -92,7 +92,7 @@ struct SQLCommands {
         #expect(try count("nodes WHERE short_name = ?", "0012") == 1)
         #expect(try count("messages WHERE text MATCH ?", "12") == 1)
         #expect(SQLCommand.value("12") == .integer(12) && SQLCommand.value("0.5") == .real(0.5))
-        for text in ["007", "1.50", "9223372036854775808", "-", "1-2"] { #expect(SQLCommand.value(text) == .text(text)) }
+        for text in ["007", "-", "1-2"] { #expect(SQLCommand.value(text) == .text(text)) }
     }
 
     @Test func `packets that name no node as their sender are found by every condition`() throws {
