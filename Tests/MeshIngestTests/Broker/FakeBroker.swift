@@ -17,12 +17,11 @@ final class FakeBroker {
     ///   - flood: sent again and again after the last answer, for as long as the client takes it
     ///   - heard: told what the client sends after the last answer, on the broker's thread
     init(answers: [[UInt8]], flood: [UInt8] = [], heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }) throws {
-        port = try TestBroker.freePort()
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
+        // The system chooses the port: another process could take one that was found free before.
         unsafe address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var yes: Int32 = 1
         unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -31,7 +30,12 @@ final class FakeBroker {
                 unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard bound == 0, listen(listener, 4) == 0 else { throw BrokerFailure("no fake broker on port \(port)") }
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let named = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(listener, $0, &size) }
+        }
+        guard bound == 0, named == 0, listen(listener, 4) == 0 else { throw BrokerFailure("no fake broker: \(errno)") }
+        port = UInt16(bigEndian: address.sin_port)
         Thread { [flooded] in Self.serve(listener, answers, flood, flooded, heard) }.start()
     }
 
