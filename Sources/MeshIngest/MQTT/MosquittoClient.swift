@@ -21,12 +21,14 @@ import Foundation
     static let longestMessage = 65_535
 
     private let handle: OpaquePointer
+    private let isCleanSession: Bool
     /// The broker's answer to the connection, once it has arrived.
     private(set) var connectAnswer: Int32?
     /// The granted qualities of service by subscription, once they have arrived.
     private(set) var grants: [Int32: Int32] = [:]
     private(set) var deliveries: [Delivery] = []
     /// Whether the broker sends with quality of service 2, which is never asked for: the library keeps such messages until they are released, without limit.
+    /// In a session that is kept, another program may have asked for them.
     private(set) var isSentUnasked = false
     /// The first few complaints of the library and OpenSSL during this connection.
     private(set) var complaints: [String] = []
@@ -38,6 +40,7 @@ import Foundation
     init?(clientID: String, isCleanSession: Bool) {
         guard Self.isReady == 0, let handle = unsafe mosquitto_new(clientID, isCleanSession, nil) else { return nil }
         unsafe self.handle = handle
+        self.isCleanSession = isCleanSession
         unsafe mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
         unsafe mosquitto_threaded_set(handle, true)
         setCallbacks()
@@ -154,8 +157,10 @@ import Foundation
         }
         unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
             guard let text = unsafe text else { return }
-            if level == MOSQ_LOG_DEBUG, unsafe MosquittoClient.isOfQuality2(text) {
-                unsafe MosquittoClient.client(object)?.isSentUnasked = true
+            if level == MOSQ_LOG_DEBUG, unsafe MosquittoClient.isOfQuality2(text),
+                let client = unsafe MosquittoClient.client(object), client.isCleanSession
+            {
+                client.isSentUnasked = true
             }
             guard level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING) != 0 else { return }
             let complaint = unsafe String(cString: text)

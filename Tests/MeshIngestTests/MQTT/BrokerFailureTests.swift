@@ -272,6 +272,18 @@ extension BrokerFailureTests {
         #expect(await running.stop() == nil)
     }
 
+    @Test func `in a session that is kept, what another program asked for with quality 2 is stored`() async throws {
+        let bench = try ImportBench()
+        let topic = Array("msh/2/e/LongFast/!00000005".utf8)
+        let message = Self.publish(topic, MadeEnvelope.bytes(from: 5, id: 77), quality: 2, id: 9)
+        let broker = try FakeBroker(answers: [[0x20, 2, 1, 0], [0x90, 3, 0, 1, 1] + message, [0x62, 2, 0, 9]])
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench) {
+            ($0.qualityOfService, $0.clientID, $0.keepsSession) = (.atLeastOnce, "ledger", true)
+        }
+        try await running.wait("the message") { bench.log.head.rawValue > 0 }
+        #expect(await running.stop() == nil)
+    }
+
     @Test(.timeLimit(.minutes(2))) func `topics that take long to hash are read as fast as others`() throws {
         var kinds = MQTTTopicKinds()
         let marks = String(repeating: "\u{301}\u{323}", count: 15_000)
