@@ -76,7 +76,8 @@ extension EventLog {
         }
     }
 
-    /// The file to read: that of the current generation, or of the newest if `current` is lost.
+    /// The file to read. Of several generations, as a killed compaction leaves them, the one that goes furthest, since a copy may be unfinished; of those
+    /// that end with the same event the one that `current` names, or else the newest, from which erasures have removed the most.
     static func dataFile(of damaged: String) throws(EventLogError) -> String {
         var isFolder = ObjCBool(false)
         guard unsafe FileManager.default.fileExists(atPath: damaged, isDirectory: &isFolder) else {
@@ -84,9 +85,9 @@ extension EventLog {
         }
         guard isFolder.boolValue else { return damaged }
         let folder = LogFolder(path: damaged)
+        var current: UInt32?
         do throws(EventLogError) {
-            let current = folder.environmentPath(generation: try folder.readCurrent()) + "/data.mdb"
-            if FileManager.default.fileExists(atPath: current) { return current }
+            current = try folder.readCurrent()
         } catch {
             guard error.code == .corrupt || error.code == .notALog || error.code == .missing || error.code == .foreign
             else { throw error }
@@ -97,12 +98,22 @@ extension EventLog {
         } catch {
             throw EventLogError(.notALog, path: damaged)
         }
-        let generations = names.compactMap { UInt32($0) }.sorted(by: >)
-        for generation in generations {
-            let path = folder.environmentPath(generation: generation) + "/data.mdb"
-            if FileManager.default.fileExists(atPath: path) { return path }
+        let generations = names.compactMap { UInt32($0) }.sorted { $0 == current || $1 != current && $0 > $1 }
+        let files = generations.map { (path: folder.environmentPath(generation: $0) + "/data.mdb", isNamed: $0 == current) }
+            .filter { FileManager.default.fileExists(atPath: $0.path) }
+        guard let first = files.first else {
+            throw EventLogError(.notALog, path: damaged, detail: "its log has no data file")
         }
-        throw EventLogError(.notALog, path: damaged, detail: "its log has no data file")
+        guard files.count > 1 else { return first.path }
+        var furthest: (file: String, last: UInt64)?
+        for (file, isNamed) in files {
+            guard let found = try? survey(file) else { continue }  // salvaging the one that is left reports the reason
+            let last = found.dropped + UInt64(found.saved + found.missing)
+            // An older generation may have what was erased from this one, whose last events may be damaged.
+            if isNamed, !found.knowsEnd { return file }
+            if last > furthest?.last ?? 0 { furthest = (file, last) }
+        }
+        return furthest?.file ?? first.path
     }
 }
 

@@ -110,7 +110,7 @@ actor ViewEngine {
         return true
     }
 
-    /// The same before somebody is told that the views are complete: where nothing is to be committed, nothing else would notice.
+    /// The same before the views count as complete: without anything to commit, the loss of a file would go unnoticed.
     /// - Returns: whether it did.
     private func takeUpLost() async throws -> Bool {
         guard case .following = activity, let lost = liveMembers.first(where: { !$0.store.environment.isInPlace })

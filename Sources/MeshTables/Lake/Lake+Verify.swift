@@ -8,7 +8,7 @@ public struct LakeVerification: Sendable {
     let manifest: LakeManifest
     /// The last events in its tables; several if only some tables were written recently.
     public var heads: [UInt64] = []
-    /// A sentence for what is not compared, and for what is none of the lake's.
+    /// A sentence for each table that is not compared, and for each foreign file.
     public var notes: [String] = []
     public var files = 0
     public var rows = 0

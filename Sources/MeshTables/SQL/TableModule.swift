@@ -99,7 +99,7 @@ private let disconnect: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?) -> 
 }
 
 /// Calls the object behind a cursor, of which SQLite keeps it alive meanwhile: for each value of a row, retaining it would cost as much as the value.
-/// - Returns: nil if there is none.
+/// - Returns: nil without a cursor.
 @inline(__always)
 @unsafe private func with<Result>(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ body: (VirtualCursor) throws -> Result

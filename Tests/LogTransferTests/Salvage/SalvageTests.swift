@@ -33,6 +33,26 @@ struct SalvageTests {
         await new.close()
     }
 
+    /// What `log/current` names, which copy is behind, and in which generation the whole log is.
+    @Test(arguments: [nil, 1, 2] as [UInt32?], [1, 2] as [UInt32])
+    func `of several generations the one that goes furthest is salvaged`(named: UInt32?, whole: UInt32) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        await (try await filledLog(at: path, events: 300)).close()
+        try FileManager.default.moveItem(atPath: path + "/log/1", toPath: folder.path + "/part")
+        try FileManager.default.removeItem(atPath: path)
+        await (try await filledLog(at: path, events: 700)).close()
+        if whole == 2 { try FileManager.default.moveItem(atPath: path + "/log/1", toPath: path + "/log/2") }
+        try FileManager.default.moveItem(atPath: folder.path + "/part", toPath: path + "/log/\(3 - whole)")
+        if let named {
+            try LogFolder(path: path).writeCurrent(generation: named)
+        } else {
+            try FileManager.default.removeItem(atPath: path + "/log/current")
+        }
+        let report = try await EventLog.salvage(path, to: folder.path + "/new") { _ in }
+        #expect(report.isComplete && report.saved == 700, "\(report)")
+    }
+
     @Test func `a salvaged ledger gets its name when it has everything`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

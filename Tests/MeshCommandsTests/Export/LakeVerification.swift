@@ -111,7 +111,7 @@ struct LakeVerification {
         #expect(try verify().status == 0)
     }
 
-    @Test func `files that are none of the lake's are named`() throws {
+    @Test func `foreign files in a lake are named`() throws {
         let day = try #require(
             FileManager.default.contentsOfDirectory(atPath: lake + "/positions").first { $0.hasPrefix("day=") })
         for name in ["positions/\(day)/part-zzz.parquet", "positions/other.parquet", "copy.parquet"] {
