@@ -125,7 +125,11 @@ extension EventLog {
         }
         let identifier = try store.checkMeta(path: folder.path)
         let tail = try LogTail(store, checksums: options.checksTail)
-        if lock != nil { try folder.removeLeftovers(of: generation, store) }
+        if lock != nil {
+            try folder.removeLeftovers(of: generation, store)
+        } else {
+            try folder.requireFurthest(generation, head: tail.head)
+        }
         let names = SourceNames(try store.readSources())
         let isInMemory =
             if let given = options.isInMemory { given } else {
@@ -144,7 +148,7 @@ extension EventLog {
         let sealer = Sealer(
             stores: stores, policy: options.sealing, summariser: options.summariser, prepared: prepared, board: board
         ) { Relay.run { queue.nudge(options.clock()) } }
-        let maintenance = Maintenance()
+        let maintenance = Maintenance(sizes)
         let dropper = Dropper(
             stores: stores, summariser: options.summariser, prepared: prepared, maintenance: maintenance
         ) { Relay.run { queue.nudge(options.clock()) } }

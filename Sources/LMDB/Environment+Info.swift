@@ -43,6 +43,23 @@ extension Environment {
         return unsafe (Self.usedSize(info, status), info.me_mapsize, info.me_last_txnid)
     }
 
+    /// Bytes of pages that commits have freed, and that later ones use again; with a step for each commit that freed some.
+    public func freeSize() throws(StorageError) -> Int {
+        let transaction = try beginRead()
+        // LMDB's own table of free pages: each row begins with the number of pages that it lists.
+        var cursor = try transaction.cursor(RawTable.freePages)
+        var pages = 0
+        var isThere = try cursor.first()
+        while isThere {
+            if cursor.value.byteCount >= 8 {
+                // LMDB writes it in the machine's own order.
+                pages += unsafe Int(clamping: cursor.value.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self) & 0xffff_ffff)
+            }
+            isThere = try cursor.next()
+        }
+        return try pages * info().pageSize
+    }
+
     /// Bytes of all pages up to the last one; the largest possible size if damage has made the number impossible.
     private static func usedSize(_ info: MDB_envinfo, _ status: MDB_stat) -> Int {
         let last = unsafe info.me_last_pgno

@@ -14,9 +14,6 @@ public final class TableExport<Row> {
     private let behind = WorkBehind()
     private var rows: [Row] = []
     private let failure = Failure()
-    /// How many rows are read at a time.
-    package let rowsOfPart = BatchBuilder<Row>.rowsAtOnce
-
     /// Touched only by the work behind, and after it.
     private final class Failure {
         var error: (any Error)?
@@ -33,7 +30,7 @@ public final class TableExport<Row> {
             case .parquet: try ParquetWriter(schema, to: output)
             }
         self.writer = writer
-        builder = BatchBuilder(columns) { try writer.write($0) }
+        builder = BatchBuilder(columns, isReusing: true) { try writer.write($0) }
     }
 
     deinit { behind.wait() }
@@ -41,15 +38,14 @@ public final class TableExport<Row> {
     /// Adds a row; `finish` throws if a row failed.
     public func write(_ row: Row) {
         rows.append(row)
-        if rows.count == rowsOfPart { handOver() }
+        if rows.count == RowParts.size { handOver() }
     }
 
-    /// Adds rows, and leaves room for the next ones.
-    package func write(_ part: inout [Row]) {
-        handOver()
-        swap(&rows, &part)
-        handOver()
-        part.reserveCapacity(rowsOfPart)
+    /// Adds rows. Columns of them are made at once: what finds the rows does it on another thread.
+    package func write(_ rows: [Row]) {
+        settle()
+        guard failure.error == nil else { return }
+        do { try builder.append(rows) } catch { failure.error = error }
     }
 
     private func handOver() {

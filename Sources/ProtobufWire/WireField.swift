@@ -29,7 +29,12 @@ extension WireField {
     @inlinable public var asInt32: Int32 { Int32(truncatingIfNeeded: scalar) }
     @inlinable public var asInt64: Int64 { Int64(bitPattern: scalar) }
     /// Zigzag: 0, -1, 1, -2, …
-    @inlinable public var asSInt32: Int32 { Int32(bitPattern: asUInt32 >> 1) ^ -Int32(bitPattern: asUInt32 & 1) }
+    @inlinable public var asSInt32: Int32 { Self.zigzag32(scalar) }
+    @inlinable @inline(__always)
+    package static func zigzag32(_ scalar: UInt64) -> Int32 {
+        let bits = UInt32(truncatingIfNeeded: scalar)
+        return Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
+    }
     @inlinable public var asSInt64: Int64 { Int64(bitPattern: scalar >> 1) ^ -Int64(bitPattern: scalar & 1) }
     @inlinable public var asBool: Bool { scalar != 0 }
     @inlinable public var asFloat: Float { Float(bitPattern: asUInt32) }

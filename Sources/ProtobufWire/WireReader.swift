@@ -116,6 +116,21 @@ extension WireReader {
         return value
     }
 
+    /// The next tag without reading it, and its length; 0 at the end, and for a tag of more than two bytes.
+    @inlinable @inline(__always)
+    package var shortTag: (tag: UInt32, length: Int) {
+        guard offset < end else { return (0, 0) }
+        let first = span.byte(uncheckedAt: offset)
+        if first < 0x80 { return (UInt32(first), 1) }
+        guard end &- offset >= 2 else { return (0, 0) }
+        let second = span.byte(uncheckedAt: offset &+ 1)
+        return second < 0x80 ? (UInt32(first & 0x7f) | UInt32(second) << 7, 2) : (0, 0)
+    }
+
+    /// Goes behind a tag that `shortTag` has returned.
+    @inlinable @inline(__always)
+    package mutating func skipTag(_ length: Int) { offset &+= length }
+
     /// Where the next field begins, counted from the first byte of the span.
     @inlinable public var position: Int { offset }
 

@@ -37,4 +37,33 @@ import Testing
         #expect(dictionary.count == 2, "texts of other bytes stay apart")
         #expect(indexes.prefix(4) == [0, 1, 0, 1])
     }
+
+    @Test(arguments: [false, true]) func `a batch that somebody keeps is not changed by later ones`(_ isReusing: Bool) throws {
+        let columns: [TableColumn<Row>] = [
+            TableColumn("number", .optional { $0.number }), TableColumn("name", .name { $0.text }),
+            TableColumn("text", .text { $0.text }),
+        ]
+        var kept: [ColumnBatch] = []
+        let builder = BatchBuilder(columns, isReusing: isReusing) { batch in
+            if batch.columns[0].isValid(1) { kept.append(batch) }
+        }
+        // The third batch is kept, too, after one that was not.
+        for batch in 0..<3 as Range<UInt32> {
+            for row in 0..<100 as Range<UInt32> {
+                try builder.append(Row(number: batch == 1 ? nil : batch * 100 + row, text: "\(batch) \(row)"))
+            }
+            try builder.finish()
+        }
+        for (batch, number) in zip(kept, [0, 2] as [UInt32]) {
+            guard case .uint32(let numbers) = batch.columns[0].data,
+                case .dictionary(let indexes, let names) = batch.columns[1].data,
+                case .bytes(let offsets, let bytes) = batch.columns[2].data
+            else { return #expect(Bool(false), "other columns") }
+            #expect(numbers == (0..<100).map { number * 100 + $0 })
+            let wanted = (0..<100).map { "\(number) \($0)" }
+            #expect(indexes.map { String(decoding: names.text(Int($0)), as: UTF8.self) } == wanted)
+            #expect((0..<100).map { String(decoding: bytes[Int(offsets[$0])..<Int(offsets[$0 + 1])], as: UTF8.self) } == wanted)
+        }
+        #expect(kept.count == 2)
+    }
 }

@@ -172,7 +172,7 @@ struct FormatsTests {
             row.day = day(index)
             return row
         }
-        let table = LakeTable("days", view: nil, Self.columns, seconds: { Int64($0.day) * 86_400 }) { rows.forEach($0) }
+        let table = LakeTable("days", view: nil, Self.columns, seconds: { Int64($0.day) * 86_400 }) { $0(rows) }
         typealias Writer = LakeTableWriter<Hostile>
         func parts(_ name: String, _ limits: Writer.Limits) throws -> [Writer.Part] {
             try FileManager.default.createDirectory(atPath: folder.path + "/\(name)", withIntermediateDirectories: false)

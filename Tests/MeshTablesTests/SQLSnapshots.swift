@@ -25,6 +25,14 @@ struct SQLSnapshots {
         return rows
     }
 
+    /// Its views go on only when they are told to.
+    private func ledgerThatWaits() async throws -> Ledger {
+        var options = LedgerOptions(log: EventLogOptions(isDurable: false))
+        let never = Duration.seconds(3_600)
+        options.flushPolicy = FlushPolicy(quietPeriod: never, ceiling: never, immediateInterval: never)
+        return try await Ledger.temporary(options: options)
+    }
+
     private func append(_ packets: Int, of simulation: inout MeshSimulation, to ledger: Ledger) async throws {
         let source = try await ledger.log.source(named: "simulated")
         var batch = EventBatch()
@@ -36,10 +44,7 @@ struct SQLSnapshots {
 
     @Test(.timeLimit(.minutes(1)))
     func `packets, receptions and entries of the index are of one moment, though the index goes on meanwhile`() async throws {
-        var options = LedgerOptions(log: EventLogOptions(isDurable: false))
-        let never = Duration.seconds(3_600)
-        options.flushPolicy = FlushPolicy(quietPeriod: never, ceiling: never, immediateInterval: never)
-        let ledger = try await Ledger.temporary(options: options)
+        let ledger = try await ledgerThatWaits()
         var simulation = MeshSimulation(SimulationOptions(seed: 4, nodes: 12))
         try await append(200, of: &simulation, to: ledger)
         try await ledger.catchUp()
@@ -62,6 +67,49 @@ struct SQLSnapshots {
         #expect(found.count == 3 && Set(found).count == 1, "\(found)")
         let later = try rows(ledger, text)
         #expect(later.first?.first != found.first?.first, "the index did not go on")
+        try await ledger.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `statements that overlap read each view as of one event, and others that they add as of one, too`() async throws {
+        let ledger = try await ledgerThatWaits()
+        var simulation = MeshSimulation(SimulationOptions(seed: 5, nodes: 12))
+        try await append(300, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        let sqlite = try LinkedSQLite(ledger, LedgerOpener())
+        defer { withExtendedLifetime(sqlite) {} }
+        func one(_ text: String, each: () throws -> Void = {}) throws -> [SQLValue] {
+            var found: [SQLValue] = []
+            try sqlite.connection.run(
+                text, begin: { _ in },
+                row: { row in
+                    found += row
+                    try each()
+                    return true
+                }, end: {})
+            return found
+        }
+        let before = try one("SELECT max(checkpoint) FROM nodes")
+        try await append(300, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        let text =
+            "SELECT (SELECT max(checkpoint) FROM nodes), (SELECT max(checkpoint) FROM positions), "
+            + "(SELECT max(checkpoint) FROM telemetry_device)"
+        let last = SQLValue.integer(600)
+        #expect(try one(text) == [last, last, last] && before != [last])
+        try await append(300, of: &simulation, to: ledger)
+        var inner: [SQLValue] = []
+        _ = try one("SELECT number FROM nodes LIMIT 1") {
+            let done = DispatchSemaphore(value: 0)
+            Task.detached {
+                await #expect(throws: Never.self) { try await ledger.catchUp() }
+                done.signal()
+            }
+            done.wait()
+            inner = try one(text)
+        }
+        #expect(inner == [last, .integer(900), .integer(900)], "\(inner)")
+        #expect(try one(text) == [SQLValue](repeating: .integer(900), count: 3))
         try await ledger.close()
     }
 

@@ -143,13 +143,29 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else float("inf")
 
 
-def publish(port, first, count, rate):
-    """Publishes at quality 1, as a process of its own; at most `rate` a second."""
-    publisher, began = mqtt.Publisher(port, f"bench-{first}"), time.monotonic()
+def publish(port, first, count, rate, begin=lambda: None):
+    """Publishes at quality 1, at most `rate` a second. Everything is built before it begins: real publishers are other machines."""
+    publisher, turns = mqtt.Publisher(port, f"bench-{first}"), []
     for start in range(first, first + count, 5_000):
-        publisher.publish([("msh/EU_868/2/e/LongFast/!22000005", envelope(number)) for number in range(start, min(start + 5_000, first + count))])
-        time.sleep(max(0.0, began + min(start + 5_000 - first, count) / rate - time.monotonic()))
+        numbers = range(start, min(start + 5_000, first + count))
+        turns.append((len(numbers), b"".join(mqtt.publish("msh/EU_868/2/e/LongFast/!22000005", envelope(number), place) for place, number in enumerate(numbers, 1))))
+    begin()
+    began, sent = time.monotonic(), 0
+    for messages, data in turns:
+        publisher.connection.sendall(data)
+        left = 4 * messages
+        while left:  # four bytes acknowledge a message
+            found = publisher.connection.recv(min(left, 1 << 16))
+            if not found: raise EOFError("the broker has closed the connection")
+            left -= len(found)
+        sent += messages
+        time.sleep(max(0.0, began + sent / rate - time.monotonic()))
     publisher.close()
+
+
+def wait_for_word():
+    print("ready", flush=True)
+    sys.stdin.readline()
 
 
 def burst(figures, program, folder, options):
@@ -168,8 +184,12 @@ def burst(figures, program, folder, options):
         run.until(lambda all: all[0]["stored"] >= 1_000, "1,000 messages")
         run.until_in_views()
         time.sleep(2)
+        parts = [subprocess.Popen([sys.executable, __file__, "publish", str(broker.port), str(1_000 + part * count), str(count), str(rate / publishers)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for part in range(publishers)]
+        for part in parts: part.stdout.readline()
         before, began, most = run.memory(), time.monotonic(), 0
-        parts = [subprocess.Popen([sys.executable, __file__, "publish", str(broker.port), str(1_000 + part * count), str(count), str(rate / publishers)]) for part in range(publishers)]
+        for part in parts:
+            part.stdin.write("\n")
+            part.stdin.flush()
         while any(part.poll() is None for part in parts):
             most = max(most, run.memory())
             time.sleep(0.05)
@@ -204,8 +224,8 @@ def simulated(program, folder, count):
 
 
 def stream(figures, program, folder, options):
-    """A radio that sends as fast as it is read."""
-    count = 20_000 if options.quick else 1_000_000
+    """A radio that sends as fast as it is read, for so long that the two seconds of quiet before the last positions are committed count little."""
+    count = 20_000 if options.quick else 3_000_000
     flow(figures, "of a mesh's mixed traffic", simulated(program, folder, count), program, folder)
     flow(figures, "of texts of one channel only", [from_radio(number) for number in range(count)], program, folder)
 
@@ -397,4 +417,4 @@ def measure(run, c, program, folder, options):
 
 
 if __name__ == "__main__" and sys.argv[1:2] == ["publish"]:
-    publish(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+    publish(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]), wait_for_word)

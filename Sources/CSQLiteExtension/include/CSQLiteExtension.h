@@ -56,6 +56,7 @@ SQL_CALL int sql_execute(sqlite3 *db, const char *text) { return sqlite3_exec(db
 
 // Which statements run: all of a connection that do share a snapshot.
 SQL_CALL sqlite3_stmt *sql_next_statement(sqlite3 *db, sqlite3_stmt *s) { return sqlite3_next_stmt(db, s); }
+SQL_CALL const char *sql_statement_text(sqlite3_stmt *s) { return sqlite3_sql(s); }
 SQL_CALL int sql_is_busy(sqlite3_stmt *s) { return sqlite3_stmt_busy(s); }
 SQL_CALL int sql_runs(sqlite3_stmt *s) { return sqlite3_stmt_status(s, SQLITE_STMTSTATUS_RUN, 0); }
 

@@ -45,6 +45,16 @@ struct AppendRequest: Sendable {
         }
     }
 
+    /// Whether its events are those that the log writes about itself.
+    var isOfLog: Bool {
+        switch work {
+        case .one(let event): event.isOfLog
+        case .many(let events): events.allSatisfy(\.isOfLog)
+        case .cut: true
+        case .batch, .source: false
+        }
+    }
+
     /// The number of events.
     var count: Int {
         switch work {

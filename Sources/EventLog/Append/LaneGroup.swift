@@ -20,6 +20,11 @@ struct LaneGroup {
         return group
     }
 
+    /// Whether only the log itself asked for it: what records erased and dropped events, and requests that only wait.
+    func isOfLog(in lane: AppendBatch) -> Bool {
+        requests.count == entries.count && lane.requests[requests].allSatisfy(\.isOfLog)
+    }
+
     /// Each entry as a separate group.
     func singles(of lane: AppendBatch) -> [LaneGroup] {
         var single = LaneGroup(

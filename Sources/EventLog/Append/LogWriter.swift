@@ -152,7 +152,7 @@ struct LogWriter {
     private mutating func store(
         _ group: LaneGroup, of lane: inout AppendBatch, with works: [any PreparedWork]
     ) throws(StorageError) {
-        if let refusal = sizes.refusal() { throw refusal }
+        if !group.isOfLog(in: lane), let refusal = sizes.refusal(after: state.head) { throw refusal }
         var write = try store.environment.beginWrite()
         let before = state.head
         var filledTiles: [(UInt64, ArrivalRange)] = []

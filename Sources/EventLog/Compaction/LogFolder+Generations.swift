@@ -28,6 +28,27 @@ extension LogFolder {
         for other in spare { remove(generation: other) }
     }
 
+    /// Refuses a generation where another one has more events, as a writer does before it opens.
+    ///
+    /// While a process writes, others are the copy that it prepares or what it is about to remove.
+    /// - Parameter head: the generation's last event.
+    func requireFurthest(_ generation: UInt32, head: UInt64) throws(EventLogError) {
+        let others = generations.filter { $0 != generation }
+        guard !others.isEmpty, (try? WriterLock.isHeld(lockPath)) != true else { return }  // without the file nobody writes
+        for other in others.sorted() {
+            // What cannot be read has nothing to compare; the next writer says what it is.
+            guard let found = try? LeftoverLog.open(environmentPath(generation: other)) else { continue }  // see above
+            found.store.environment.close()
+            if found.head > head { throw behind(head, other, found.head) }
+        }
+    }
+
+    private func behind(_ head: UInt64, _ other: UInt32, _ furthest: UInt64) -> EventLogError {
+        lost(
+            "the generation that it names ends with event \(head), generation \(other) with event \(furthest): name the right one, or move the other away"
+        )
+    }
+
     private func isSpare(_ other: UInt32, _ generation: UInt32, _ log: LeftoverLog) throws(EventLogError) -> Bool {
         // The log announces its successor before that takes over: any other later one never became the log.
         let wasLog = other < generation || other == log.successor
@@ -38,6 +59,8 @@ extension LogFolder {
             switch error.code {
             case .missing, .noSuchTable: return true  // it was barely begun
             case .alreadyOpen: return false
+            // It may have events that this one lacks.
+            case .permission: throw lost("generation \(other) may not be read by this user; give it back, or move it away")
             default:
                 guard wasLog else { return true }
                 guard other > generation else { return false }
@@ -48,9 +71,7 @@ extension LogFolder {
         guard let found else { return true }
         defer { found.store.environment.close() }
         guard found.head <= log.head, found.cut <= log.cut else {
-            throw lost(
-                "the generation that it names ends with event \(log.head), generation \(other) with event \(found.head): name the right one, or move the other away"
-            )
+            throw behind(log.head, other, found.head)
         }
         if wasLog { try requireWhole(log, beside: found, other) }
         return true

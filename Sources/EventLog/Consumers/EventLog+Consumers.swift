@@ -30,21 +30,22 @@ extension EventLog {
     ///   - skipsDropped: whether it continues with the first event that is kept if retention has dropped events that it has not
     ///     acknowledged.
     /// - Throws: `.consumerName`, `.consumerHeld` with the process that runs it, `.consumerAhead` when it has acknowledged more events
-    ///   than the log has, `.beyondRetention` when events were dropped that it has not acknowledged and it does not skip them,
-    ///   `.permission`, and errors of the disk.
+    ///   than the log has, `.tooFewEvents` when a new one would begin further on, `.beyondRetention` when events were dropped that it has
+    ///   not acknowledged and it does not skip them, `.permission`, and errors of the disk.
     public func consumer(
         named name: String, from start: ConsumerStart = .start, skipsDropped: Bool = false
     ) throws(EventLogError) -> EventConsumer {
         guard !board.isClosed else { throw EventLogError(.closed, path: path) }
         let files = ConsumerFiles(ledger: path)
         try files.require(name)
+        let head = head.rawValue
+        if try files.position(name) == nil { try requireEvent(start, before: head + 1) }  // before anything is created
         try files.makeFolder()
         let lock = try files.lock(name)
         guard try !files.names(endingIn: ConsumerFiles.viewSuffix).contains(name) else {
             throw EventLogError(.consumerName, path: files.positionPath(name), detail: "a consumer of a view has this name")
         }
         let known = try files.position(name)
-        let head = head.rawValue
         let position =
             known
             ?? {
@@ -63,6 +64,13 @@ extension EventLog {
         if known == nil { try files.store(position, name) }
         return EventConsumer(
             name: name, log: self, files: files, lock: lock, position: position, skipsDropped: skipsDropped)
+    }
+
+    /// - Parameter next: the sequence of the next event to be appended.
+    private func requireEvent(_ start: ConsumerStart, before next: UInt64) throws(EventLogError) {
+        guard case .sequence(let first) = start, first.rawValue > next else { return }
+        throw EventLogError(
+            .tooFewEvents, path: path, detail: "a consumer cannot begin with event \(first): the log ends with \(next - 1)")
     }
 
     /// Refuses a consumer that must read all events if some of them have been dropped.

@@ -24,6 +24,13 @@ extension EventLog {
     ///
     /// - Parameters:
     ///   - bytes: their size.
+    ///   - stored: the last event that they have.
+    ///   - bytesOfEvent: what each later one will add.
     ///   - readers: the processes that keep freed space in them from being reused.
-    package func countOthers(_ bytes: Int, readers: [LogReading]) { sizes.setOthers(bytes, readers) }
+    package func countOthers(
+        _ bytes: Int, through stored: UInt64 = .max, bytesOfEvent: Int = 0, readers: [LogReading]
+    ) {
+        sizes.setOthers(bytes, ExpectedBytes(stored: stored, ofEvent: bytesOfEvent), readers)
+        sizes.look()
+    }
 }

@@ -24,6 +24,8 @@ extension EventLog {
     ) async throws(EventLogError) -> (event: EventSequence, retention: Retention) {
         guard let sealer, let maintenance, let dropper else { throw EventLogError(.readOnly, path: path) }
         try check(cut: last.rawValue)
+        sizes.beginMakingRoom()
+        defer { sizes.endMakingRoom() }
         let failure = await withCheckedContinuation { waiter in
             sealer.add(SealRequest(target: last.rawValue, progress: { _ in }, waiter: waiter))
         }

@@ -12,6 +12,8 @@ extension EventLog {
         guard let sealer else { throw EventLogError(.readOnly, path: path) }
         let target = board.head / LogStore.tileSize * LogStore.tileSize
         guard target > 0 else { return }
+        sizes.beginMakingRoom()
+        defer { sizes.endMakingRoom() }
         let failure = await withCheckedContinuation { waiter in
             sealer.add(SealRequest(target: target, progress: progress, waiter: waiter))
         }

@@ -5,7 +5,11 @@ internal import Synchronization
 /// Synchronization: whether it has ended is atomic; jobs wait in `queue`.
 final class Maintenance: Sendable {
     private let queue = BackgroundQueue(name: "meshledger-keep")
+    private let sizes: SizeGuard?
     private let ended = Atomic<Bool>(false)
+
+    /// - Parameter sizes: where the jobs make room in the log.
+    init(_ sizes: SizeGuard? = nil) { self.sizes = sizes }
 
     /// Whether the log is being closed: a long job ends soon.
     var isEnded: Bool { ended.load(ordering: .relaxed) }
@@ -14,8 +18,11 @@ final class Maintenance: Sendable {
         _ job: @escaping @Sendable () throws(EventLogError) -> Result
     ) async throws(EventLogError) -> Result {
         let outcome = await withCheckedContinuation { (waiter: CheckedContinuation<Swift.Result<Result, EventLogError>, Never>) in
-            queue.async {
-                let result = Swift.Result(catching: job)
+            queue.async { [sizes] in
+                let result = Swift.Result { () throws(EventLogError) in
+                    guard let sizes else { return try job() }
+                    return try sizes.makingRoom(job)
+                }
                 Relay.run { waiter.resume(returning: result) }
             }
         }

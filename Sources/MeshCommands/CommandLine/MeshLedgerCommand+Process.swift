@@ -21,11 +21,7 @@ extension MeshLedgerCommand {
         LostPages.install()
         ProcessList.hidePasswords()
         FreedMemory.shareHeaps()
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .warning
-            return handler
-        }
+        LoggingSystem.bootstrap { LibraryLog($0) }
         do {
             try ProcessLimits.require()
             let arguments = FormerNames.replaced(in: CommandLine.arguments.dropFirst().map(withoutLineEnd))

@@ -14,21 +14,23 @@ extension FollowFeedCommand {
             defer { consumer.close() }
             let (batch, follow, restart) = (batch, follow, restart)
             _ = try await StopSignals.cancelling {
-                let feed = try ViewFeed(ledger, view)
-                if restart { try feed.writeReset() }
-                while !Task.isCancelled {
-                    let news = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
-                    guard let news else { return }
-                    guard !news.changes.isEmpty else { return }
-                    try feed.write(news.changes)
-                    try consumer.acknowledge(news)
+                try await ReaderWatch.endingIfStuck {
+                    let feed = try ViewFeed(ledger, view)
+                    if restart { try feed.writeReset() }
+                    while !Task.isCancelled {
+                        let news = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
+                        guard let news else { return }
+                        guard !news.changes.isEmpty else { return }
+                        guard try await feed.deliver(news.changes) else { return }
+                        try consumer.acknowledge(news)
+                    }
                 }
             }
         }
     }
 }
 
-/// Writes changes as lines and flushes them.
+/// Writes changes as lines and hands them to the reader.
 private final class ViewFeed {
     /// Names that nodes take meanwhile are known after this time.
     private static let longestNames = Duration.seconds(1)
@@ -42,6 +44,7 @@ private final class ViewFeed {
     init(_ ledger: Ledger, _ view: String) throws {
         (self.ledger, self.view) = (ledger, view)
         cells = try RowCells(ledger)
+        output.endTornLine()
     }
 
     func writeReset() throws {
@@ -49,11 +52,11 @@ private final class ViewFeed {
         try output.sync()
     }
 
-    func write(_ changes: [ViewChange]) throws {
+    /// - Returns: False if it was cancelled before the program at the other end had read all of them.
+    func deliver(_ changes: [ViewChange]) async throws -> Bool {
         if cellsTime.duration(to: .now) > Self.longestNames { (cells, cellsTime) = (try RowCells(ledger), .now) }
         for change in changes { output.line(object(change).json) }
-        output.flush()
-        try output.sync()
+        return try await output.deliver()
     }
 
     private func object(_ change: ViewChange) -> CellValue {

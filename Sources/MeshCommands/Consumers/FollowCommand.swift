@@ -33,7 +33,8 @@ struct FollowCommand: AsyncParsableCommand {
         commandName: "follow", abstract: "Feed events, or changes of a view, to a program.",
         discussion: """
             Writes the lines of `export events`, or with --decoded each event's packet and content, then waits for more until SIGINT or SIGTERM, even while another process writes. The position is
-            stored under the consumer's name after each written batch: whatever ends the command, the next run continues there.
+            stored under the consumer's name when the program has read all of a batch from its pipe or Unix socket, or a file has it on the disk:
+            whatever ends the command or the program, the next run continues there. Over a network, it counts when the other computer has it.
             Every event is delivered at least once, in order; after a kill the last batch is delivered again.
 
             With --view it feeds the changes of a view instead: all rows first, then every row that is stored ("op":"put") or removed
@@ -102,17 +103,20 @@ struct FollowFeedCommand: AsyncParsableCommand {
             let (batch, follow, name) = (batch, follow, self.consumer)
             let feed = ConsumerFeed(log, format, rows)
             _ = try await StopSignals.cancelling {
-                var lost: UInt64 = 0
-                while !Task.isCancelled {
-                    let events = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
-                    guard let events, let last = events.last else { return }
-                    if consumer.lost > lost {
-                        StandardOutput.error(
-                            "meshledger: retention dropped \((consumer.lost - lost).counted("event")) that \(name) had not read")
-                        lost = consumer.lost
+                try await ReaderWatch.endingIfStuck {
+                    var lost: UInt64 = 0
+                    while !Task.isCancelled {
+                        let events = try follow ? await consumer.next(limit: batch) : consumer.available(limit: batch)
+                        guard let events, let last = events.last else { return }
+                        if consumer.lost > lost {
+                            StandardOutput.error(
+                                "meshledger: retention dropped \((consumer.lost - lost).counted("event")) that \(name) had not read"
+                            )
+                            lost = consumer.lost
+                        }
+                        guard try await feed.deliver(events) else { return }
+                        try consumer.acknowledge(through: last.sequence)
                     }
-                    try feed.write(events)
-                    try consumer.acknowledge(through: last.sequence)
                 }
             }
             consumer.close()
@@ -120,7 +124,7 @@ struct FollowFeedCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes events as lines and flushes them.
+/// Writes events as lines and hands them to the reader.
 ///
 /// Synchronization: only the one task that reads the consumer's events uses it.
 private final class ConsumerFeed: @unchecked Sendable {
@@ -139,9 +143,11 @@ private final class ConsumerFeed: @unchecked Sendable {
         let columns = rows == nil ? EventRow.rawColumns : EventRow.columns + [EventRow.contentColumn]
         let isRaw = rows == nil && format == .jsonl
         writer = isRaw ? nil : RowWriter(columns, format: format == .csv ? .csv : .jsonl, output: output)
+        output.endTornLine()
     }
 
-    func write(_ events: [Event]) throws {
+    /// - Returns: False if it was cancelled before the program at the other end had read all of them.
+    func deliver(_ events: [Event]) async throws -> Bool {
         for event in events {
             if let rows, let writer {
                 writer.write(rows.row(event))
@@ -159,8 +165,7 @@ private final class ConsumerFeed: @unchecked Sendable {
                 event.header, source: EventRows.name(event.header.source, in: names), payload: event.payload.rawSpan, to: &line)
             output.write(line)
         }
-        output.flush()
-        try output.sync()
+        return try await output.deliver()
     }
 
     private func readNames() throws {

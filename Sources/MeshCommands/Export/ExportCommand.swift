@@ -180,6 +180,8 @@ struct ExportCommand: AsyncParsableCommand {
             let columns = { TelemetryRow.tableColumns($0, of: kind) }
             try write(columns, ledger, as: ledger.telemetryColumns(of: kind)) { write in
                 try ledger.forEachTelemetry(of: number, kind: kind, query) { _ = write($0) }
+            } series: { write in
+                try ledger.forEachTelemetrySeries(of: number, kind: kind, query, write)
             }
         case .messages:
             try write(MessageRow.tableColumns, ledger) { write in
@@ -212,10 +214,11 @@ struct ExportCommand: AsyncParsableCommand {
     ///   - texts: what texts have instead of these columns.
     ///   - others: columns of conditions that are not written.
     ///   - total: how many rows come, where that is known.
+    ///   - series: passes on the same rows, many at a time, where all of them are written.
     func write<Row>(
         _ table: (TableContext) -> [TableColumn<Row>], _ ledger: Ledger,
         as texts: @autoclosure () throws -> [Column<Row>]? = nil, others: [Column<Row>] = [], total: UInt64? = nil,
-        _ body: ((Row) -> Bool) throws -> Void
+        _ body: ((Row) -> Bool) throws -> Void, series: ((([Row]) -> Void) throws -> Void)? = nil
     ) throws {
         let tableFormat = TableFormat(rawValue: format.rawValue)
         let isOfTexts = tableFormat == nil || !conditions.isEmpty || hasTimes
@@ -223,7 +226,9 @@ struct ExportCommand: AsyncParsableCommand {
         let named = conditions.map(\.column) + (names ?? "").split(separator: ",").map(String.init)
         let asked = isOfTexts ? try GenericCell.columns(columns + others, and: named, of: Row.self, in: ledger) : []
         if let tableFormat {
-            return try writeTable(tableFormat, table(try TableContext(ledger)), rows(asked, ledger, total: total), body)
+            let columns = table(try TableContext(ledger))
+            return try writeTable(
+                tableFormat, columns, rows(asked, ledger, total: total), body, series: isOfTexts ? nil : series)
         }
         let shown = try names.map { try asked.named(list: $0) } ?? columns
         let rows = try rows(asked.map(\.ofAnyRow), of: Row.self, ledger, total: total)
@@ -233,7 +238,8 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func writeTable<Row>(
-        _ format: TableFormat, _ all: [TableColumn<Row>], _ rows: ExportedRows<Row>, _ body: ((Row) -> Bool) throws -> Void
+        _ format: TableFormat, _ all: [TableColumn<Row>], _ rows: ExportedRows<Row>, _ body: ((Row) -> Bool) throws -> Void,
+        series: ((([Row]) -> Void) throws -> Void)?
     ) throws {
         let columns = try names.map { try all.named($0) } ?? all
         let output = try output()
@@ -242,16 +248,17 @@ struct ExportCommand: AsyncParsableCommand {
         }
         let isFile = to.map { $0.hasSuffix(".arrow") || $0.hasSuffix(".feather") } ?? false
         let file = try TableExport(kind.map(SQLTables.name) ?? subject.name, columns, format: format, isFile: isFile, to: output)
-        let rowsOfPart = file.rowsOfPart
-        var part: [Row] = []
-        try body { row in
-            if rows.takes(row) {
-                part.append(row)
-                if part.count == rowsOfPart { file.write(&part) }
+        if let series {
+            try series { part in
+                rows.takeAll(part.count)
+                file.write(part)
             }
-            return rows.goesOn
+        } else {
+            try body { row in
+                if rows.takes(row) { file.write(row) }
+                return rows.goesOn
+            }
         }
-        file.write(&part)
         try rows.end()
         try file.finish()
         return output.flush()
@@ -337,7 +344,11 @@ struct ExportCommand: AsyncParsableCommand {
             try each { writer.write($0, columns) }
             writer.finish()
         case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
-            try write(PositionRow.tableColumns, ledger, as: columns) { write in try forEach { _ = write($0) } }
+            try write(PositionRow.tableColumns, ledger, as: columns) { write in
+                try forEach { _ = write($0) }
+            } series: { write in
+                try ledger.forEachPositionSeries(of: node, query) { rows in write(reduced(rows) { $0.reduced(to: $1) }) }
+            }
         }
     }
 

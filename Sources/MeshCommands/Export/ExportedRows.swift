@@ -45,6 +45,12 @@ final class ExportedRows<Row> {
         return page.takes()
     }
 
+    /// Rows that are all written, since the ledger has chosen them.
+    func takeAll(_ count: Int) {
+        seen += UInt64(count)
+        bar.show(fraction: total.map { Double(seen) / Double(max($0, 1)) }, done: seen, unit: "rows")
+    }
+
     /// Whether further rows may be written.
     var goesOn: Bool { tests.fault == nil && page.left > 0 }
 

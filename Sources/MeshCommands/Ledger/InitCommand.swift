@@ -27,12 +27,12 @@ struct InitCommand: AsyncParsableCommand {
         let made = try await Ledger.create(at: path, options: CustomViews.options())
         try await made.close()
         let output = StandardOutput()
-        output.line("made the ledger \(path)")
+        output.line("made the ledger \(DisplayWidth.safe(path))")
         guard path != LedgerOption.path(nil, ProcessInfo.processInfo.environment) else { return }
         // Also from other folders.
         let place = path.hasPrefix("/") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
-        output.line(
-            "other commands use it with --ledger \(place.quotedForShell), or after: export MESHLEDGER=\(place.quotedForShell)")
+        let shown = DisplayWidth.safe(place.quotedForShell)
+        output.line("other commands use it with --ledger \(shown), or after: export MESHLEDGER=\(shown)")
     }
 }
 

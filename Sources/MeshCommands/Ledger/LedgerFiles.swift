@@ -2,9 +2,10 @@ import Foundation
 
 /// The size of a ledger on the disk.
 enum LedgerFiles {
-    /// In bytes; baselines count with the views.
-    static func sizes(_ ledger: String) -> (log: UInt64, views: UInt64) {
-        (size(of: ledger + "/log"), size(of: ledger + "/views") + size(of: ledger + "/baselines"))
+    /// In bytes; baselines count with the views, but not with the current ones, which count towards the limit.
+    static func sizes(_ ledger: String) -> (log: UInt64, views: UInt64, current: UInt64) {
+        let views = size(of: ledger + "/views")
+        return (size(of: ledger + "/log"), views + size(of: ledger + "/baselines"), views)
     }
 
     /// Bytes of all files below a folder.

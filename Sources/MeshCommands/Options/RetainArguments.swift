@@ -36,7 +36,10 @@ struct SizeArgument: ExpressibleByArgument, Equatable {
     init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let unit = argument.dropFirst(digits.count).lowercased()
-        guard let count = Int(digits), count > 0, let size = Self.units.first(where: { $0.name == unit })?.bytes else {
+        // Of a number below a million the unit was forgotten.
+        guard let count = Int(digits), count > 0, !unit.isEmpty || count >= 1_000_000,
+            let size = Self.units.first(where: { $0.name == unit })?.bytes
+        else {
             return nil
         }
         let (bytes, overflows) = count.multipliedReportingOverflow(by: size)

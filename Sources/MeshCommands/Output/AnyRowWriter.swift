@@ -253,7 +253,7 @@ final class AnyRowWriter {
     private func layOut() {
         let width = style.isWide ? nil : output.columns
         if width != nil { moveOffsets() }
-        let headings = zip(shownColumns, offsets).map { $1.isEmpty ? $0.heading : "\($0.heading) \($1)" }
+        let headings = zip(shownColumns, offsets).map { DisplayWidth.safe($1.isEmpty ? $0.heading : "\($0.heading) \($1)") }
         let layout = TableLayout(
             headings: headings, rows: waiting, isNumeric: isNumeric, canCut: shownColumns.map(\.canCut),
             isText: shownColumns.map(\.isText), isMinor: shownColumns.map(\.isMinor), isMain: isMain,

@@ -3,9 +3,10 @@ import MeshTables
 /// Fields of CSV as in RFC 4180. A text that a spreadsheet would run as a formula is prefixed with an apostrophe; of control characters and marks that
 /// change the direction of text only line ends and tabs stay, the others are shown as `\u{1b}`.
 enum CSVText {
-    /// Also in their full-width forms, which some spreadsheets treat alike.
+    /// Also in their full-width and small forms, which some spreadsheets treat alike.
     private static let formulaStarts: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}",
+        "\u{fe66}", "\u{fe62}", "\u{fe63}", "\u{fe6b}",
     ]
 
     /// Whether a text is its own field.

@@ -34,10 +34,14 @@ enum DisplayWidth {
 
     /// Control and invisible characters as `\t` or `\u{1b}`, so that a node's name cannot steer the terminal, and names that differ look different.
     static func safe(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
-        guard !isPlain(text), text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) }) else { return text }
+        guard !isPlain(text), text.unicodeScalars.contains(where: { $0.isControl || isHidden($0) || isTag($0) }) else {
+            return text
+        }
         var safe = ""
+        var isInFlag = false
         for scalar in text.unicodeScalars {
-            if scalar.isControl || isHidden(scalar), !kept.contains(scalar) {
+            isInFlag = scalar == blackFlag || isInFlag && isTag(scalar)
+            if scalar.isControl || isHidden(scalar) || isTag(scalar) && !isInFlag, !kept.contains(scalar) {
                 safe += names[scalar] ?? "\\u{" + String(scalar.value, radix: 16) + "}"
             } else {
                 safe.unicodeScalars.append(scalar)
@@ -46,13 +50,19 @@ enum DisplayWidth {
         return safe
     }
 
-    /// Invisible characters that join nothing: zero-width spaces and word joiners, byte order marks, tags.
+    /// Invisible characters that join nothing: soft hyphens, zero-width spaces and word joiners, fillers, byte order marks.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x180e, 0x200b, 0x2060...0x2064, 0xfeff, 0xfff9...0xfffb, 0xe0001: true
+        case 0xad, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180e, 0x200b, 0x2060...0x206f, 0x3164, 0xfeff, 0xffa0, 0xfff0...0xfffb,
+            0xe0000...0xe001f, 0xe0080...0xe00ff, 0xe01f0...0xe0fff:
+            true
         default: false
         }
     }
+
+    /// After a black flag, tags spell which country's flag it is; anywhere else they are invisible.
+    private static let blackFlag: Unicode.Scalar = "\u{1f3f4}"
+    private static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xe0020...0xe007f).contains(scalar.value) }
 
     /// A text in lines of so many columns, broken between words where that is possible.
     static func wrapped(_ text: String, to width: Int) -> [String] {

@@ -6,7 +6,7 @@ import Synchronization
 /// The output of a command. Standard output buffers writes and passes them on in large pieces.
 final class StandardOutput: ByteOutput {
     private var buffer: [UInt8] = []
-    private var descriptor: Int32
+    private(set) var descriptor: Int32
     private let name: String
     private let ownsDescriptor: Bool
     let isTerminal: Bool
@@ -125,6 +125,10 @@ final class StandardOutput: ByteOutput {
             let count = unsafe Foundation.write(descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
             if count > 0 {
                 written += count
+            } else if errno == EAGAIN {
+                // A pipe that does not wait: its reader has set that.
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&room, 1, -1)
             } else if errno != EINTR {
                 if errno == EPIPE {
                     pager?.end()

@@ -4,7 +4,7 @@ import MeshLedger
 /// Creates the parent folder of a new ledger, if it is missing. A place inside another ledger is refused.
 func makeParent(of path: String) throws {
     try OutputFiles.refuseLedgers(path)
-    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let parent = parentFolder(of: path)
     do {
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
     } catch {
@@ -22,7 +22,16 @@ func makeParent(of path: String) throws {
     }
 }
 
+func parentFolder(of path: String) -> String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
 func isFolder(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+}
+
+/// Whether something is there that is neither a file nor a folder.
+func isOther(_ path: String) -> Bool {
+    var facts = stat()
+    guard unsafe stat(path, &facts) == 0 else { return false }
+    return facts.st_mode & S_IFMT != S_IFREG && facts.st_mode & S_IFMT != S_IFDIR
 }

@@ -112,7 +112,7 @@ struct ConfigNode {
     func size(_ key: String) throws -> Int? {
         guard let text = try string(key) else { return nil }
         guard let size = SizeArgument(argument: text) else {
-            throw error(key, "\(key) is a size such as 10GB or 500MB, not \(text)")
+            throw error(key, "\(key) is a size with its unit, such as 10GB or 500MB, not \(text)")
         }
         return size.bytes
     }

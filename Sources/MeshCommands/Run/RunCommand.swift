@@ -66,6 +66,7 @@ struct RunCommand: AsyncParsableCommand {
     ) async throws -> (events: UInt64, logger: Logger) {
         let bar = ProgressBar("listening")
         let logger = RunLog.logger(config.logFormat, below: bar)
+        LibraryLog.pass(to: RunLog(config.logFormat, below: bar))
         for warning in config.warnings { logger.warning("\(warning)") }
         if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
         let sources = RunningSources(into: ledger, logger: logger)

@@ -37,7 +37,8 @@ struct RunConfig: Equatable {
         guard data.count <= Self.sizeLimit else {
             throw CommandError(.badData, "\(file) is larger than 1 MiB; is it a configuration?")
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        let mark = Data([0xef, 0xbb, 0xbf])  // as some editors begin files
+        guard let text = String(validating: data.starts(with: mark) ? data.dropFirst(mark.count) : data, as: UTF8.self) else {
             let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
             throw ConfigNode.error(file, line + 1, "this line is not UTF-8; save the file in that encoding")
@@ -115,6 +116,10 @@ struct RunConfig: Equatable {
         guard let node = try map.child("backup", keys: ["to", "every"], what: "backup") else { return }
         guard let folder = try node.string("to") else { throw node.error(nil, "backup needs to: the folder of the backup") }
         if let ledger, BackupPlace.isInside(folder, ledger) { throw node.error("to", BackupPlace.text(ledger)) }
+        let above = parentFolder(of: folder)
+        if !FileManager.default.fileExists(atPath: above) {
+            warnings.append(node.error("to", "backup: \(above) does not exist; is its disk mounted? It will be made").message)
+        }
         backup = Backup(folder: folder, everySeconds: try node.duration("every") ?? 86_400)
     }
 
@@ -129,7 +134,10 @@ struct RunConfig: Equatable {
     private static func error(_ error: YamlError, _ file: String) -> CommandError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-            ConfigNode.error(file, mark.line, "this is not YAML: \(problem)")
+            ConfigNode.error(
+                file, mark.line,
+                "this is not YAML: \(problem)\(problem.contains("cannot start any token") ? "; indent with spaces, not tabs" : "")"
+            )
         case .reader(let problem, let offset, _, let yaml):
             ConfigNode.error(
                 file, yaml.utf8.prefix(offset ?? 0).count { $0 == UInt8(ascii: "\n") } + 1, "this is not YAML: \(problem)")

@@ -61,7 +61,7 @@ struct ReloadService: Service {
                 manager.tell("STATUS=\(config.sourcesText)")
             } catch {
                 for line in CommandError(known: error)?.lines ?? ["\(error)"] { logger.error("\(line)") }
-                logger.error("\(file) has mistakes; everything continues as before")
+                logger.error("\(file) is not applied; everything continues as before")
             }
         }
     }

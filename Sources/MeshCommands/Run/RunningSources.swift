@@ -62,6 +62,7 @@ final class RetriedSource: Sendable {
         var failure: (text: String, time: Timestamp)?
         /// The counts of the sources of before.
         var before = SourceStatus(name: "")
+        var trouble = LastingTrouble()
     }
 
     /// Seconds from a failure that retrying at once does not cure, such as a wrong password, to the next attempt.
@@ -102,7 +103,7 @@ final class RetriedSource: Sendable {
         while true {
             do {
                 let source = try state.withLock { state in
-                    let source = try state.config.source(into: ledger) { [logger] in Self.log(logger, $0, $1) }
+                    let source = try state.config.source(into: ledger) { [weak self] in self?.log($0, $1) }
                     if let ended = state.source?.status { state.before.addCounts(of: ended) }
                     (state.source, state.failure) = (source, nil)
                     return source
@@ -121,9 +122,10 @@ final class RetriedSource: Sendable {
         }
     }
 
-    private static func log(_ logger: Logger, _ status: SourceStatus, _ text: String) {
+    private func log(_ status: SourceStatus, _ text: String) {
         let level: Logger.Level = status.state == .waiting ? .warning : .info
         if status.state == .failed { return }  // `run` reports it
-        logger.log(level: level, "\(text)", metadata: ["source": "\(status.name)"])
+        guard let line = state.withLock({ $0.trouble.line(status.state, text) }) else { return }
+        logger.log(level: level, "\(line)", metadata: ["source": "\(status.name)"])
     }
 }

@@ -83,13 +83,45 @@ struct SourceConfig: Equatable, Sendable {
                 )
                 .message)
         }
-        if case .broker(let options, _) = kind { try look(at: options.address, map) }
+        if let share { lookAt(share, map) }
+        switch kind {
+        case .broker(let options, _): try look(at: options.address, map)
+        case .file(let path, _): lookAtFile(path, map)
+        case .recording(let path): lookAtPlace(path, "recording", map)
+        case .radio(.serial(let path, _)): lookAtPlace(path, "serial", map)
+        case .radio, .multicast: break
+        }
+    }
+
+    private mutating func warn(_ key: String, _ text: String, _ map: ConfigNode) { warnings.append(map.error(key, text).message) }
+
+    private mutating func lookAtPlace(_ path: String, _ key: String, _ map: ConfigNode) {
+        if !FileManager.default.fileExists(atPath: path) { warn(key, "\(path) does not exist yet", map) }
+    }
+
+    /// A file that does not exist yet is usual, its folder is not.
+    private mutating func lookAtFile(_ path: String, _ map: ConfigNode) {
+        if isFolder(path) {
+            warn("file", "\(path) is a folder; only files can be followed", map)
+        } else if isOther(path) {
+            warn("file", "\(path) is not a file; only files can be followed", map)
+        }
+        lookAtPlace(parentFolder(of: path), "file", map)
+    }
+
+    private mutating func lookAt(_ share: ShareOptions, _ map: ConfigNode) {
+        let isIdle = !share.admins.allSatisfy { admins in share.allowed.contains { $0.overlaps(admins) } }
+        if isIdle { warn("share-admin", "it names a network whose clients share-allow does not let connect", map) }
     }
 
     private mutating func look(at address: MQTTAddress, _ map: ConfigNode) throws {
         for key in Self.brokerKeys where key.hasSuffix("-file") {
-            guard let path = try map.string(key), !FileManager.default.fileExists(atPath: path) else { continue }
-            warnings.append(map.error(key, "\(key): \(path) does not exist").message)
+            guard let path = try map.string(key) else { continue }
+            if !FileManager.default.fileExists(atPath: path) { warn(key, "\(key): \(path) does not exist", map) }
+            if isFolder(path) { warn(key, "\(key): \(path) is a folder", map) }
+        }
+        if map.has("password-file"), address.user == nil {
+            warn("password-file", "a password needs a user in the address: mqtt://USER@\(address.host)", map)
         }
         guard address.password != nil else { return }
         guard !map.has("password-file") else {
@@ -181,7 +213,7 @@ struct SourceConfig: Equatable, Sendable {
             let name = name ?? options.address.text
             return MQTTIngest(options, into: target) { notice in
                 var status = SourceStatus(name: name)
-                if notice.isTrouble { status.state = .waiting }
+                status.state = notice.state
                 report(status, notice.description)
             }
         }

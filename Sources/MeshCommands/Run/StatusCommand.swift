@@ -54,7 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
         if [.live, .replaying].contains(status.state), let time = status.lastErrorTime {
             text = "\(age(since: time)) ago: \(text)"
         }
-        return DisplayWidth.safe(text)
+        return text
     }
 
     private static func age(since time: Timestamp) -> String {
@@ -69,7 +69,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private static var columns: [Column<SourceStatus>] {
         [
-            Column("source", canCut: true) { .text(DisplayWidth.safe($0.name)) },
+            Column("source", canCut: true) { .text($0.name) },
             Column("state") { .text($0.state.rawValue) },
             Column("since") { .instant($0.since) },
             Column("stored") { .unsigned($0.storedCount) },
@@ -82,7 +82,7 @@ struct StatusCommand: AsyncParsableCommand {
             Column("skipped_bytes", isDetail: true) { .unsigned($0.skippedBytes) },
             Column("last_arrival", isDetail: true) { $0.lastArrival.map { .instant($0) } ?? .null },
             Column("last_error_time", isDetail: true) { $0.lastErrorTime.map { .instant($0) } ?? .null },
-            Column("last_error", canCut: true, shown: shownError) { .optional(DisplayWidth.safe($0.lastError ?? "")) },
+            Column("last_error", canCut: true, shown: shownError) { .optional($0.lastError ?? "") },
         ]
     }
 }

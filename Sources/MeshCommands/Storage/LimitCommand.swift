@@ -6,9 +6,12 @@ struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit", abstract: "Set how large the ledger may grow, or show it.",
         discussion: """
-            The limit is that of the log and the views together. When it is reached, nothing more is stored and the error says so; reading
-            continues. Freed space inside the files is used first, unless a process that was stopped in the middle of reading keeps it: then
-            appends slow down in the last eighth before the limit, and the error names that process, as `meshledger stats` does.
+            The limit is that of the log and the views together; what `storage retain` keeps of dropped events for the views, and views that are
+            rebuilt beside the old ones, come on top, as do up to 16,384 events that an import stores at once. When it is reached, nothing more
+            is stored and the error says so; reading, `storage retain`, `storage compact` and `erase` go on. Dropping old events frees space in
+            the log only: views keep their rows, and where they fill the limit, only a higher one helps. Freed space inside the log is used
+            first, unless a process that was stopped in the middle of reading keeps it: then appends slow down in the last eighth before the
+            limit, and the error names that process, as `meshledger stats` does.
             The process that writes to the ledger applies a new limit within seconds.
 
               meshledger storage limit 20GB
@@ -33,10 +36,14 @@ struct LimitCommand: AsyncParsableCommand {
         guard let limit else { return StandardOutput().line("no size limit: only the disk limits the ledger") }
         StandardOutput().line("log and views may take \(limit.counted("byte"))")
         let sizes = LedgerFiles.sizes(ledger.path)
-        if sizes.log + sizes.views >= UInt64(limit) {
-            StandardOutput().line(
-                "they take \((sizes.log + sizes.views).grouped) already: only free space inside them takes new events; `storage retain` and `storage compact` make some"
-            )
-        }
+        guard sizes.log + sizes.current >= UInt64(limit) else { return }
+        let views =
+            sizes.current >= UInt64(limit)
+            ? "the views alone take \(sizes.current.grouped)" : "they take \((sizes.log + sizes.current).grouped)"
+        let advice =
+            sizes.current >= UInt64(limit)
+            ? "raise the limit"
+            : "only free space inside the log takes new events; `storage retain` and `storage compact` make some"
+        StandardOutput().line("\(views) already: \(advice)")
     }
 }

@@ -25,6 +25,8 @@ public final class FileFollow: LiveSource {
     private let quietSeconds: Double
     /// Since when it stores what was added to the file.
     private let takenSince = Mutex<ContinuousClock.Instant?>(nil)
+    /// How many events of the content that is taken now are stored: where the ledger has no space, the rest waits.
+    private let takenCount = Atomic(0)
 
     /// - Parameter report: receives each change of state, with one line for people
     public convenience init(
@@ -199,7 +201,7 @@ public final class FileFollow: LiveSource {
             return true
         } catch {
             guard [.wrongFormat, .damaged].contains(error.code) else { throw error }
-            board.tell(error.description)
+            board.tell(error.description, isTrouble: true)
             return false
         }
     }
@@ -208,14 +210,19 @@ public final class FileFollow: LiveSource {
         var options = options
         options.sourceName = name
         options.isComplete = isComplete
+        options.progressIntervalSeconds = 0
         takenSince.withLock { $0 = .now }
         defer { takenSince.withLock { $0 = nil } }
         while true {
             do throws(IngestError) {
-                let report = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run()
-                guard report.eventCount > 0 else { return }
-                board.received(report.eventCount)
-                return board.stored(report.eventCount)
+                takenCount.store(0, ordering: .relaxed)
+                _ = try await FileImport(file.path, into: IngestTarget(log: log), options: options).run { [self] progress in
+                    let new = progress.eventCount - takenCount.exchange(progress.eventCount, ordering: .relaxed)
+                    guard new > 0 else { return }
+                    board.received(new)
+                    board.stored(new)
+                }
+                return
             } catch {
                 // Its first bytes may not reveal the format yet.
                 if [.wrongFormat, .damaged].contains(error.code), file.size < FormatDetection.sampleSize, !isComplete { return }

@@ -5,6 +5,8 @@ import Synchronization
 /// One run of an import: a thread reads and splits, this task appends.
 struct ImportRun {
     private static let batchesAhead = 2
+    /// A ledger with a size limit looks at its sizes more often than that.
+    private static let sizeLookTime = Duration.milliseconds(300)
 
     let file: InputFile
     let target: IngestTarget
@@ -112,8 +114,8 @@ struct ImportRun {
     }
 
     private func store(_ events: [NewEvent], _ cursor: SourceCursor?) async throws(IngestError) -> ClosedRange<EventSequence>? {
-        do {
-            return try await target.log.append(events, cursor: cursor)
+        do throws(EventLogError) {
+            return try await storeOrFlush(events, cursor)
         } catch {
             guard error.code != .cursorMoved else {
                 throw IngestError(
@@ -126,6 +128,20 @@ struct ImportRun {
                 ledger: error, subject: file.path,
                 reason: "the ledger did not accept the events behind byte \(report.endOffset); the next import continues there")
         }
+    }
+
+    /// Near a size limit, what the views have not stored yet counts with what it is expected to take: stored, it may take less.
+    private func storeOrFlush(
+        _ events: [NewEvent], _ cursor: SourceCursor?
+    ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+        do throws(EventLogError) {
+            return try await target.log.append(events, cursor: cursor)
+        } catch {
+            // A failure to flush is not the one to report.
+            guard error.code == .sizeLimitReached, (try? await target.flush(file.path)) != nil else { throw error }  // see above
+        }
+        try? await Task.sleep(for: Self.sizeLookTime)  // if cancelled, the next attempt comes sooner
+        return try await target.log.append(events, cursor: cursor)
     }
 
     private mutating func tell() {

@@ -57,7 +57,7 @@ struct LiveStore {
         do throws(IngestError) {
             try await target.flush(name)
         } catch {
-            board.tell(error.description)
+            board.tell(error.description, isTrouble: true)
         }
     }
 
@@ -94,7 +94,8 @@ struct LiveStore {
         do {
             _ = try await log.append(events)
         } catch {
-            throw IngestError(ledger: error, subject: name, reason: "the ledger did not accept \(events.count) received packets")
+            throw IngestError(
+                ledger: error, subject: name, reason: "the ledger did not accept packets that were received (\(events.count))")
         }
         progress?.raise()
         board.stored(events.count { $0.encoding != .gap })

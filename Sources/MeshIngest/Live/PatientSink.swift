@@ -116,6 +116,9 @@ enum SpaceNotice: Sendable, CustomStringConvertible {
     case roomAgain
     case writerGone
 
+    /// Whether nothing is stored for the time being.
+    var isTrouble: Bool { if case .full = self { true } else { false } }
+
     var description: String {
         switch self {
         case .writerGone: "the process that wrote to the ledger is gone: storing continues without it"

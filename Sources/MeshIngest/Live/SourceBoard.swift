@@ -52,7 +52,12 @@ final class SourceBoard: Sendable {
         report(status, text)
     }
 
-    func tell(_ text: String) { report(status, text) }
+    /// - Parameter isTrouble: whether packets are not received or not stored because of it.
+    func tell(_ text: String, isTrouble: Bool = false) {
+        var status = status
+        if isTrouble { status.state = .waiting } else if status.state == .waiting { status.state = .connecting }
+        report(status, text)
+    }
 
     func fail(_ error: String, retrySeconds: Double?) {
         state.withLock {
@@ -77,7 +82,16 @@ final class SourceBoard: Sendable {
             case .writerGone: break
             }
         }
-        tell(notice.description)
+        tell(notice.description, isTrouble: notice.isTrouble)
+    }
+
+    /// A part of it fails, while the rest goes on.
+    func troubled(_ error: String) {
+        state.withLock {
+            $0.status.lastError = error
+            $0.status.lastErrorTime = .now
+        }
+        tell(error, isTrouble: true)
     }
 
     /// It continues when something outside of it has changed.

@@ -30,6 +30,8 @@ final class MQTTConnection: Sendable {
     private static let messagesATurn = 256
     private static let idleMilliseconds: Int32 = 500
     private static let longestUnwrittenMilliseconds: Int32 = 50
+    /// Two programs with one client id end each other's connections sooner.
+    private static let shortConnection = Duration.seconds(60)
 
     let output: Handoff<Item>
     private let options: MQTTOptions
@@ -67,14 +69,15 @@ final class MQTTConnection: Sendable {
     /// Listens until it is stopped or fails permanently. Call it on a thread that may block.
     func run() {
         var backoff = Backoff(first_s: options.firstRetrySeconds, longest_s: options.longestRetrySeconds)
-        var hasSubscribed = false
+        var (hasSubscribed, wasLost) = (false, false)
         loop: while !stopFlag.isSet {
             let begun = ContinuousClock.now
-            switch session() {
+            switch session(afterLoss: wasLost) {
             case .stopped, .refusedByStore: break loop
             case .failed(let failure, let wasSubscribed):
                 if stopFlag.isSet { break loop }
                 hasSubscribed = hasSubscribed || wasSubscribed
+                wasLost = wasSubscribed
                 if wasSubscribed {
                     backoff.lasted(begun.duration(to: .now) / .seconds(1))
                     guard offer(.lost) else { break loop }
@@ -92,7 +95,9 @@ final class MQTTConnection: Sendable {
     }
 
     /// One connection, from the attempt to its loss.
-    private func session() -> Outcome {
+    ///
+    /// - Parameter afterLoss: whether the one before was lost, and this is the first attempt since.
+    private func session(afterLoss: Bool) -> Outcome {
         report(.connecting(broker: options.address.text))
         let client: MosquittoClient
         do throws(MQTTFailure) {
@@ -106,7 +111,7 @@ final class MQTTConnection: Sendable {
             return .failed(error, wasSubscribed: false)
         }
         guard offer(.connected) else { return .refusedByStore }
-        return listen(client)
+        return listen(client, afterLoss: afterLoss)
     }
 
     private func prepare() throws(MQTTFailure) -> MosquittoClient {
@@ -194,7 +199,8 @@ final class MQTTConnection: Sendable {
     }
 
     /// Reads, passes on and acknowledges until the connection ends.
-    private func listen(_ client: MosquittoClient) -> Outcome {
+    private func listen(_ client: MosquittoClient, afterLoss: Bool) -> Outcome {
+        let begun = ContinuousClock.now
         var oldestUnstored: ContinuousClock.Instant?
         while true {
             let came = client.takeDeliveries()
@@ -217,28 +223,37 @@ final class MQTTConnection: Sendable {
             if result != 0 {
                 let rest = client.takeDeliveries()
                 if !rest.isEmpty, !offer(.deliveries(rest)) { return .refusedByStore }
-                return .failed(lost(client, result, systemError), wasSubscribed: true)
+                // It is this side that leaves: what is not acknowledged before would come again with each connection.
+                if client.isSentUnasked, !acknowledge(client) { return .refusedByStore }
+                let isTaken = afterLoss && begun.duration(to: .now) < Self.shortConnection
+                return .failed(lost(client, result, systemError, isTaken: isTaken), wasSubscribed: true)
             }
         }
     }
 
-    private func lost(_ client: MosquittoClient, _ result: Int32, _ systemError: Int32) -> MQTTFailure {
+    private func lost(_ client: MosquittoClient, _ result: Int32, _ systemError: Int32, isTaken: Bool = false) -> MQTTFailure {
         guard !client.isSentUnasked else {
             return MQTTFailure(
                 .unreachable, options.address, "the broker sends with quality of service 2, which was not asked for")
         }
-        return .lost(result, systemError: systemError, options.address)
+        return .lost(result, systemError: systemError, options.address, clientID: isTaken ? options.clientID : nil)
+    }
+
+    private func leave(_ client: MosquittoClient) -> Outcome {
+        guard acknowledge(client) else { return .refusedByStore }
+        report(.disconnected)
+        return .stopped
     }
 
     /// Waits until everything is stored, acknowledges it and disconnects.
-    private func leave(_ client: MosquittoClient) -> Outcome {
-        guard output.waitUntilSettled() else { return .refusedByStore }
+    /// - Returns: false when the messages are no longer stored
+    private func acknowledge(_ client: MosquittoClient) -> Bool {
+        guard output.waitUntilSettled() else { return false }
         while client.wantsWrite, client.write() == 0, client.descriptor != nil, client.wantsWrite {
             guard waitForSocket(client, POLLOUT, 1_000) else { break }
         }
         client.disconnect()
-        report(.disconnected)
-        return .stopped
+        return true
     }
 
     /// Waits for the network or the wake-up pipe, then reads up to `messagesATurn` messages and, if allowed, writes what is queued.

@@ -37,15 +37,18 @@ struct MQTTFailure: Error, Sendable {
     }
 
     /// The failure behind a connection that was lost after the broker had accepted it.
-    static func lost(_ result: Int32, systemError: Int32, _ address: MQTTAddress) -> MQTTFailure {
-        MQTTFailure(.unreachable, address, "the connection was lost", cause: cause(result, systemError))
+    /// - Parameter clientID: the one that was chosen, if another program may use it: a broker ends the first of two connections with one id.
+    static func lost(_ result: Int32, systemError: Int32, _ address: MQTTAddress, clientID: String?) -> MQTTFailure {
+        let cause = cause(result, systemError)
+        let guess = cause == nil ? clientID.map { "; another program with the client id \($0) may have taken it" } ?? "" : ""
+        return MQTTFailure(.unreachable, address, "the connection was lost\(guess)", cause: cause)
     }
 
     /// The part of a library result that says more than that the connection was lost.
     private static func cause(_ result: Int32, _ systemError: Int32) -> String? {
         switch result {
-        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue: nil
-        case MOSQ_ERR_ERRNO.rawValue where systemError != 0: errorText(systemError)
+        case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_UNKNOWN.rawValue: nil
+        case MOSQ_ERR_ERRNO.rawValue: systemError == 0 ? nil : errorText(systemError)
         default: MosquittoClient.text(result)
         }
     }
@@ -76,7 +79,7 @@ struct MQTTFailure: Error, Sendable {
             if says("host name verification failed") {
                 "the broker's certificate is for another host than \(address.host)"
             } else if says("certificate verify failed") {
-                "the broker's certificate is not trusted; name the file of its authority"
+                "the broker's certificate is not trusted: name the file of its authority, unless the certificate has expired"
             } else if says("alert") {
                 "the broker refused this client's certificate, or wants one"
             } else {

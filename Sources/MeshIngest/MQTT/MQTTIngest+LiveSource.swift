@@ -23,6 +23,7 @@ extension SourceBoard {
         case .disconnected: enter(.stopped, notice.description)
         case .full(let reason): tell(.full(reason: reason))
         case .roomAgain: tell(.roomAgain)
+        case .oversized: tell(notice.description, isTrouble: true)
         case .refused, .writerGone, .viewsNotFlushed: tell(notice.description)
         }
     }

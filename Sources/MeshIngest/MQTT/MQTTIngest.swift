@@ -106,6 +106,7 @@ public final class MQTTIngest: Sendable {
     ) async throws(IngestError) {
         var events: [NewEvent] = []
         var came = MQTTStatistics()
+        let oversized = statistics.oversizedCount
         var waiting = 0
         // Also if the ledger accepts no more: messages that it did not accept count as received, not as stored.
         defer { counts.withLock { $0.add(came) } }
@@ -133,6 +134,8 @@ public final class MQTTIngest: Sendable {
                         let source = try await sources.id(.within(delivery.topic))
                         if delivery.byteCount > delivery.payload.count {
                             came.oversizedCount += 1
+                            let all = oversized + came.oversizedCount
+                            if all.nonzeroBitCount == 1 { report(.oversized(count: all)) }
                             events.append(Self.gap(of: delivery.byteCount).event(of: source))
                         } else {
                             events.append(
@@ -164,7 +167,7 @@ public final class MQTTIngest: Sendable {
         } catch {
             throw IngestError(
                 ledger: error, subject: options.address.text,
-                reason: "the ledger did not accept \(batch.count) received messages")
+                reason: "the ledger did not accept messages that were received (\(batch.count))")
         }
     }
 }

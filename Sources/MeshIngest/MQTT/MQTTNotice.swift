@@ -16,6 +16,8 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
     case writerGone
     /// A connection was lost, and the views could not be flushed; they catch up later.
     case viewsNotFlushed(reason: String)
+    /// So many messages so far were longer than any envelope. It is said of the first, and each time that they have doubled.
+    case oversized(count: Int)
 
     public var description: String {
         switch self {
@@ -28,14 +30,21 @@ public enum MQTTNotice: Sendable, Equatable, CustomStringConvertible {
         case .roomAgain: SpaceNotice.roomAgain.description
         case .writerGone: SpaceNotice.writerGone.description
         case .viewsNotFlushed(let reason): reason
+        case .oversized(let count):
+            "messages of more than \(MosquittoClient.longestMessage) bytes are not stored; gap events take their place (\(count) so far)"
         }
     }
 
     /// Whether messages are not received or not stored for the time being.
-    package var isTrouble: Bool {
+    package var isTrouble: Bool { state == .waiting }
+
+    /// The state of the source that it implies.
+    package var state: SourceState {
         switch self {
-        case .refused, .lost, .full, .viewsNotFlushed: true
-        case .connecting, .subscribed, .disconnected, .roomAgain, .writerGone: false
+        case .connecting: .connecting
+        case .subscribed, .roomAgain, .writerGone: .live
+        case .disconnected: .stopped
+        case .refused, .lost, .full, .viewsNotFlushed, .oversized: .waiting
         }
     }
 

@@ -5,16 +5,21 @@
 /// connects from. Clients with the same address cannot be distinguished: each that returns gets the earliest of their
 /// positions, which stays until as many have returned as had left, so that none misses anything in whatever order they
 /// return. All but one may get some packets twice. Only where one comes and goes several times, another that is away
-/// meanwhile may miss what came before the other's next position.
+/// meanwhile may miss what came before the other's next position. If that one was the only one each time, the other positions are
+/// given up: most are of a connection that died, and the client would get everything twice from then on.
 struct ClientPlaces: Equatable {
     static let mostOfAddress = 64
     static let mostAddresses = 256
+    /// After how many times alone a client is the only one of its address.
+    static let timesAlone = 2
 
     /// By address, the last event sent to each of its clients, ascending.
     private(set) var places: [String: [UInt64]] = [:]
     /// How many more clients get the earliest position of an address, if one has got it. It is not stored: after a
     /// restart, all may return again.
     private var turns: [String: Int] = [:]
+    /// How many times in a row a client of an address was alone. It is not stored.
+    private var alone: [String: Int] = [:]
 
     init() {}
 
@@ -36,11 +41,14 @@ struct ClientPlaces: Equatable {
 
     /// If there are too many, the earliest is dropped.
     ///
+    /// - Parameter wasAlone: whether no other client of the address was connected meanwhile; nil if that does not count
     /// - Returns: the address of which a position was dropped, if one was
     @discardableResult
-    mutating func leave(_ address: String, at place: UInt64) -> String? {
+    mutating func leave(_ address: String, at place: UInt64, wasAlone: Bool? = nil) -> String? {
         guard address.utf8.count <= UInt8.max else { return address }
         var left = places[address] ?? []
+        if let wasAlone { alone[address] = wasAlone && !left.isEmpty ? (alone[address] ?? 0) + 1 : nil }
+        if alone[address] == Self.timesAlone { (left, turns[address], alone[address]) = ([], nil, nil) }
         let index = left.firstIndex { $0 > place } ?? left.endIndex
         left.insert(place, at: index)
         // Another one is the earliest now.
@@ -53,7 +61,7 @@ struct ClientPlaces: Equatable {
         places[address] = left
         guard places.count > Self.mostAddresses else { return isFull ? address : nil }
         let oldest = places.min { ($0.value.last ?? 0, $0.key) < ($1.value.last ?? 0, $1.key) }
-        if let oldest { (places[oldest.key], turns[oldest.key]) = (nil, nil) }
+        if let oldest { (places[oldest.key], turns[oldest.key], alone[oldest.key]) = (nil, nil, nil) }
         return oldest?.key
     }
 

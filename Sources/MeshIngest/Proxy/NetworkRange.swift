@@ -30,6 +30,12 @@ public struct NetworkRange: Sendable, Hashable {
         return (0..<length).allSatisfy { (bytes[$0 / 8] ^ other[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
     }
 
+    /// Whether some address is in both.
+    package func overlaps(_ other: NetworkRange) -> Bool {
+        guard bytes.count == other.bytes.count else { return false }
+        return (0..<min(length, other.length)).allSatisfy { (bytes[$0 / 8] ^ other.bytes[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
+    }
+
     private static func bytes(of text: String) -> [UInt8]? {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)

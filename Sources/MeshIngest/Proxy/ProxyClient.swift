@@ -22,6 +22,10 @@ final class ProxyClient: Sendable {
         var hasAsked = false
         /// Whether it gets nothing more, since its connection is about to be closed.
         var isLeaving = false
+        /// Whether it has closed its end of the connection.
+        var hasEnded = false
+        /// Whether another client of its address was connected at the same time.
+        var hasMet = false
         /// Whether another client has taken over its place.
         var isReplaced = false
         /// Whether another client has begun at its place, which is the same one if this one acknowledges nothing more.
@@ -32,6 +36,8 @@ final class ProxyClient: Sendable {
     }
 
     private static let mostAnswers = 1_000
+    /// Clients ask for the configuration as soon as they are connected.
+    private static let askingSeconds = 2.0
     private static let eventsAtOnce: UInt64 = 256
     private static let noAdmin = "share-admin does not name its network"
     /// Errors of Routing.
@@ -46,6 +52,7 @@ final class ProxyClient: Sendable {
     private let channel: any Channel
     private let options: ShareOptions
     private let state = Mutex(State())
+    private let began = ContinuousClock.now
 
     init(_ radio: SharedRadio, _ channel: any Channel, _ options: ShareOptions) {
         (self.radio, self.channel, self.options) = (radio, channel, options)
@@ -57,6 +64,9 @@ final class ProxyClient: Sendable {
 
     /// The same for a client that may have lost what was sent to it since, unless another has begun there.
     var openPlace: UInt64? { state.withLock { $0.window.isOpen ? $0.lastPlace : nil } }
+
+    /// Whether it has asked for nothing although it had time to.
+    var isSilent: Bool { !state.withLock { $0.hasAsked } && began.duration(to: .now) > .seconds(Self.askingSeconds) }
 
     var hasStalled: Bool { state.withLock { $0.window.hasStalled(forSeconds: options.stallSeconds) } }
 
@@ -70,18 +80,27 @@ final class ProxyClient: Sendable {
 
     func share() { state.withLock { $0.isShared = true } }
 
+    func meet() { state.withLock { $0.hasMet = true } }
+
+    var wasAlone: Bool { !state.withLock { $0.hasMet } }
+
+    /// Whether its connection has ended, and only what it has sent and still acknowledges is waited for.
+    var isLeaving: Bool { state.withLock { $0.isLeaving || $0.hasEnded } }
+
     private var queue: RadioOutbox.Client { RadioOutbox.Client(address: address, connection: ObjectIdentifier(self)) }
 
     func replace() { state.withLock { $0.isReplaced = true } }
 
-    /// Finds out what it has acknowledged.
+    /// Finds out what it has acknowledged, and whether it has closed its end.
     ///
     /// - Returns: whether it may still acknowledge more
     @discardableResult
     func measure() async -> Bool {
-        guard state.withLock({ $0.window.isOpen }), let count = await channel.acknowledgedBytes() else { return false }
+        let connection = await channel.connectionState()
         return state.withLock { state in
-            if state.window.acknowledge(count) { state.isShared = false }
+            state.hasEnded = connection?.hasEnded ?? true
+            guard let connection else { return false }
+            if state.window.acknowledge(connection.acknowledged) { state.isShared = false }
             return state.window.isOpen
         }
     }
@@ -170,7 +189,7 @@ final class ProxyClient: Sendable {
         try refuse(
             packet, Self.notAuthorized, .settings,
             packet.isEncrypted
-                ? "a packet of the client \(address) was refused: it is encrypted, so it may change settings, and \(Self.noAdmin)"
+                ? "a packet of the client \(address) was refused: its content cannot be read, so it may change settings, and \(Self.noAdmin)"
                 : "a request of the client \(address) for settings was refused: \(Self.noAdmin)")
     }
 
@@ -206,7 +225,7 @@ final class ProxyClient: Sendable {
                 case .frame(let frame): add(frame, to: &buffer)
                 case .configuration(let nonce):
                     for frame in try await configuration(nonce) { add(frame, to: &buffer) }
-                    if sent == nil { sent = await begin() }
+                    state.withLock { $0.joined = $0.joined ?? radio.log.head.rawValue }
                 }
             }
             var reached = sent
@@ -218,6 +237,7 @@ final class ProxyClient: Sendable {
             // Waits while the client does not read.
             if buffer.readableBytes > 0 { try await outbound.write(buffer) }
             sent = reached
+            if sent == nil, let joined = state.withLock({ $0.joined }) { sent = await begin(joined) }
         }
     }
 
@@ -227,14 +247,11 @@ final class ProxyClient: Sendable {
         state.withLock { $0.window.write(frame.count) }
     }
 
-    /// - Returns: the event after which its packets begin
-    private func begin() async -> UInt64 {
-        let place = await radio.place(of: self)
-        state.withLock { state in
-            // Its own from now on, also if it leaves before the next line is done.
-            state.window.begin(at: place)
-            state.joined = radio.log.head.rawValue
-        }
+    /// - Returns: the event after which its packets begin: for a new client the last one when it joined
+    private func begin(_ joined: UInt64) async -> UInt64 {
+        let place = await radio.place(of: self, joined: joined)
+        // Its own from now on, also if it leaves before the next line is done.
+        state.withLock { $0.window.begin(at: place) }
         let start = await radio.shortened(place, self)
         state.withLock { $0.window.begin(at: start) }
         return start

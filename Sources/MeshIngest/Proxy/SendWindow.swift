@@ -55,11 +55,26 @@ private struct TCPInfo: Sendable {
     var words: InlineArray<16, UInt64>
 }
 
+/// What is known of a connection to a client.
+struct ConnectionState {
+    private static let established: UInt8 = 1
+
+    /// How many bytes the other end has acknowledged.
+    var acknowledged: UInt64
+    /// Whether the other end has closed it. What it sent before may not be read yet.
+    var hasEnded: Bool
+
+    fileprivate init(_ info: TCPInfo) {
+        acknowledged = info.words[15]
+        hasEnded = UInt8(truncatingIfNeeded: info.words[0].littleEndian) != Self.established
+    }
+}
+
 extension Channel {
-    /// How many bytes the other end has acknowledged; nil if the connection is closed.
-    func acknowledgedBytes() async -> UInt64? {
+    /// nil if the connection is closed
+    func connectionState() async -> ConnectionState? {
         guard let provider = self as? any SocketOptionProvider else { return nil }
         let info: EventLoopFuture<TCPInfo> = provider.unsafeGetSocketOption(level: .tcp, name: .tcp_info)
-        return (try? await info.get())?.words[15]  // the connection is closed
+        return (try? await info.get()).map { ConnectionState($0) }  // the connection is closed
     }
 }

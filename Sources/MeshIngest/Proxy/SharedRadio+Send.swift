@@ -22,7 +22,11 @@ extension SharedRadio {
                 .lowerBound
         } catch {
             tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: \(error)")
-            return answer(FromRadioMessage.queueStatus(result: Self.noRoom, packet: packet.id, free: 0))
+            answer(FromRadioMessage.queueStatus(result: Self.noRoom, packet: packet.id, free: 0))
+            if packet.wantsAnswer {
+                answer(FromRadioMessage.routing(error: Self.noInterface, of: packet.id, by: memory.number))
+            }
+            return
         }
         know(source, of: address)
         progress.raise()

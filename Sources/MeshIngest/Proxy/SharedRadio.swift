@@ -20,6 +20,8 @@ public final class SharedRadio: LiveSource {
     static let chunk: UInt64 = 4_096
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
+    /// How long at most a client waits for the end of its last connection.
+    private static let leavingSeconds = 30.0
     /// The most events in which packets are looked for after a kill.
     private static let mostSearched: UInt64 = 100_000
 
@@ -224,7 +226,7 @@ public final class SharedRadio: LiveSource {
                 let wait_s = backoff.take()
                 let text = "clients cannot connect to \(options.place) (\(reason))"
                 state.withLock { $0.listenFailure = (text, .now) }
-                radio.board.tell("\(text); trying again in \(Int(wait_s + 0.5)) s")
+                radio.board.tell("\(text); trying again in \(Int(wait_s + 0.5)) s", isTrouble: true)
                 await changes.wait(past: level, seconds: wait_s)
             }
             await Uncancelled.run { [self] in await save() }
@@ -258,43 +260,68 @@ public final class SharedRadio: LiveSource {
 
     private func serve(_ options: ShareOptions) async throws {
         try await begin(options)
+        let accepted = AcceptedChannels()
+        defer { accepted.closeAll() }
         let server = try await ServerBootstrap(group: RadioChannel.loops)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
             // Otherwise the socket is closed before what the client has acknowledged is known.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.autoRead, value: false)
             .bind(host: options.host, port: Int(options.port)) { channel in
-                channel.eventLoop.makeCompletedFuture { try RadioChannel.Channel(wrappingChannelSynchronously: channel) }
+                accepted.add(channel)
+                return channel.eventLoop.makeSucceededFuture(channel)
             }
         state.withLock { $0.listenFailure = nil }
         radio.board.tell("\(name) is shared at \(options.place)")
-        try await server.executeThenClose { clients in
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { [self] in
-                    while !Task.isCancelled {
-                        try? await Task.sleep(for: .seconds(Self.savingSeconds))  // if cancelled, the loop ends
-                        await save()
-                    }
-                }
-                for try await client in clients { group.addTask { [self] in await serve(client, options) } }
-                group.cancelAll()
-            }
+        try await withTaskCancellationHandler {
+            try await server.executeThenClose { try await serve($0, accepted, options) }
+        } onCancel: {
+            // Clients that connect while others still leave would wait in vain.
+            server.channel.close(promise: nil)
+            accepted.closeAll()
         }
     }
 
-    private func serve(_ channel: RadioChannel.Channel, _ options: ShareOptions) async {
-        let client = ProxyClient(self, channel.channel, options)
-        let isAllowed = state.withLock { $0.options?.allows(client.address) == true }
-        guard isAllowed, enter(client) else {
-            // Closed in any other way, the unfinished writer would trap and end the process.
-            try? await channel.executeThenClose { _, _ in }  // the client is not let in
-            return
+    private func serve(
+        _ clients: NIOAsyncChannelInboundStream<any Channel>, _ accepted: AcceptedChannels, _ options: ShareOptions
+    ) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { [self] in
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .seconds(Self.savingSeconds))  // if cancelled, the loop ends
+                    await save()
+                }
+            }
+            for try await client in clients {
+                accepted.remove(client)
+                group.addTask { [self] in await serve(client, options) }
+            }
+            group.cancelAll()
         }
+    }
+
+    private func serve(_ channel: any Channel, _ options: ShareOptions) async {
+        let client = ProxyClient(self, channel, options)
+        let isAllowed = state.withLock { $0.options?.allows(client.address) == true }
+        if !isAllowed {
+            tellRefusal(
+                .connection, of: client.address,
+                "a client from \(client.address) was refused: share-allow does not name its network")
+        }
+        guard isAllowed, enter(client) else { return channel.close(promise: nil) }
         do {
-            try await channel.executeThenClose { inbound, outbound in try await client.run(inbound, outbound) }
+            let stream = try await channel.eventLoop.submit {
+                try RadioChannel.Channel(wrappingChannelSynchronously: channel)
+            }.get()
+            try await stream.executeThenClose { inbound, outbound in
+                try await channel.setOption(.autoRead, value: true).get()
+                try await client.run(inbound, outbound)
+            }
         } catch {
             // The client has gone, which does not affect the others.
+            channel.close(promise: nil)
         }
         leave(client)
     }
@@ -302,6 +329,7 @@ public final class SharedRadio: LiveSource {
     /// - Returns: false if there are too many clients.
     private func enter(_ client: ProxyClient) -> Bool {
         let refusal: String? = state.withLock { state in
+            Self.makeRoom(for: client, in: &state)
             guard state.clients.count < Self.mostClients else { return "\(Self.mostClients) clients are connected" }
             guard state.clients.values.count(where: { $0.address == client.address }) < Self.mostOfAddress else {
                 return "\(Self.mostOfAddress) clients are connected from there"
@@ -309,9 +337,22 @@ public final class SharedRadio: LiveSource {
             state.clients[ObjectIdentifier(client)] = client
             return nil
         }
-        guard let refusal else { return true }
+        guard let refusal else {
+            changes.raise()
+            return true
+        }
         tellRefusal(.connection, of: client.address, "a client from \(client.address) was refused: \(refusal)")
         return false
+    }
+
+    /// Where there is no room for another client, one that has asked for nothing goes: of its own address if that has too many.
+    private static func makeRoom(for client: ProxyClient, in state: inout State) {
+        let ofAddress = state.clients.filter { $0.value.address == client.address }
+        let isOwn = ofAddress.count >= mostOfAddress
+        guard isOwn || state.clients.count >= mostClients else { return }
+        guard let silent = (isOwn ? ofAddress : state.clients).first(where: { $0.value.isSilent }) else { return }
+        silent.value.replace()
+        state.clients[silent.key] = nil
     }
 
     /// Tells of what was refused, and how often that happened meanwhile.
@@ -326,23 +367,30 @@ public final class SharedRadio: LiveSource {
         let place = client.lastPlace
         let dropped = state.withLock { state in
             state.clients[ObjectIdentifier(client)] = nil
-            return place.flatMap { state.away.leave(client.address, at: $0) }
+            return place.flatMap { state.away.leave(client.address, at: $0, wasAlone: client.wasAlone) }
         }
+        changes.raise()
         guard let dropped else { return }
         tellRefusal(.place, of: dropped, "too many clients are away: one of \(dropped) does not get what it has missed")
     }
 
-    /// The last event that a new client has seen: where one from its address stopped, otherwise the newest.
+    /// The last event that a client has seen: where one from its address stopped, otherwise the newest when it joined.
     ///
     /// One that is still connected may be the same client on a connection that has died: if it does not take what is sent to it, the new one begins
     /// where it has stopped. Once that has lasted, it counts as away.
-    func place(of client: ProxyClient) async -> UInt64 {
+    func place(of client: ProxyClient, joined: UInt64) async -> UInt64 {
         let others = state.withLock { state in
             state.clients.values.filter { $0 !== client && $0.address == client.address }
         }
         for other in others { await other.measure() }
+        await waitForLeaving(client)
         let head = log.head.rawValue
         let place: UInt64? = state.withLock { state in
+            let others = others.filter { state.clients[ObjectIdentifier($0)] != nil }
+            for other in others {
+                other.meet()
+                client.meet()
+            }
             for other in others where other.hasStalled {
                 let place = other.lastPlace
                 other.replace()
@@ -358,7 +406,20 @@ public final class SharedRadio: LiveSource {
             return stopped.place
         }
         changes.raise()
-        return min(place ?? head, head)
+        return min(place ?? joined, head)
+    }
+
+    /// A client that comes back at once begins where it stopped, which is known once what came by its last connection is read and acknowledged.
+    private func waitForLeaving(_ client: ProxyClient) async {
+        let end = ContinuousClock.now + .seconds(Self.leavingSeconds)
+        while !Task.isCancelled, ContinuousClock.now < end {
+            let level = changes.value
+            let isLeft = state.withLock { state in
+                !state.clients.values.contains { $0 !== client && $0.address == client.address && $0.isLeaving }
+            }
+            if isLeft { return }
+            await changes.wait(past: level, seconds: Self.leavingSeconds)
+        }
     }
 
     /// Where a client begins that stopped at a place: there, or behind it if more packets have come since than a client gets. The log says so.

@@ -25,7 +25,8 @@ public enum RadioAddress: Sendable, Hashable {
         }
         let port = rest.isEmpty ? Self.standardPort : UInt16(rest.dropFirst()) ?? 0
         let isHost =
-            !host.isEmpty && !host.contains { $0 == "/" || $0.isWhitespace } && (!host.contains(":") || Self.isIPv6(host))
+            !host.allSatisfy(\.isNumber) && !host.contains { $0 == "/" || $0.isWhitespace }
+            && (!host.contains(":") || Self.isIPv6(host))
         guard isHost, port > 0, rest.isEmpty || rest.first == ":" else {
             throw IngestError(
                 .badRequest, subject: text,
@@ -42,7 +43,12 @@ public enum RadioAddress: Sendable, Hashable {
     /// The same for each way of writing it: two sources with equal places are one radio.
     package var place: String {
         switch self {
-        case .tcp(let host, let port): "\(host.lowercased() == "localhost" ? "127.0.0.1" : host.lowercased()) \(port)"
+        case .tcp(let host, let port):
+            // A dot at the end only says that the name is whole.
+            switch host.hasSuffix(".") ? host.dropLast().lowercased() : host.lowercased() {
+            case "localhost": "127.0.0.1 \(port)"
+            case let host: "\(host) \(port)"
+            }
         case .serial(let path, _): URL(fileURLWithPath: path).standardizedFileURL.path
         }
     }

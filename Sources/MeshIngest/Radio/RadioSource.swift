@@ -64,7 +64,8 @@ public final class RadioSource: LiveSource {
                 handshake = session.handshake
                 guard let failure, !Task.isCancelled else { break }
                 if let heard_s = session.heard_s {
-                    backoff.lasted(heard_s)
+                    // A board that restarts is to be heard again at once; a radio that another client takes is not to be taken back each second.
+                    backoff.lasted(isSerial ? .infinity : heard_s)
                     await store.flushAfterLoss()
                 }
                 if failure.needsPerson { throw failure.error }

@@ -8,7 +8,7 @@ enum SerialPort {
     static func open(_ path: String, raisesDTR: Bool) throws(IngestError) -> Int32 {
         // Without O_NONBLOCK, opening waits for a modem's carrier.
         let descriptor = unsafe Foundation.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path, "cannot be opened", errno) }
+        guard descriptor >= 0 else { throw errno == EISDIR ? noPort(path) : failure(path, "cannot be opened", errno) }
         do throws(IngestError) {
             try configure(descriptor, path, raisesDTR: raisesDTR)
             return descriptor

@@ -5,7 +5,7 @@ import NIOPosix
 /// The groups that a socket has joined, on each interface.
 struct MulticastGroups {
     /// An interface that is removed and returns has another index, and is no longer a member of the groups.
-    private struct Interface: Hashable {
+    struct Interface: Hashable {
         var name: String
         var index: Int
     }
@@ -16,7 +16,7 @@ struct MulticastGroups {
     private let options: UDPOptions
     private let channel: any Channel
     private let filter: MulticastFilter
-    private var joined: Set<Interface> = []
+    private(set) var joined: Set<Interface> = []
     private var dropped: UInt32 = 0
 
     init(_ options: UDPOptions, _ channel: any Channel, _ filter: MulticastFilter) {
@@ -25,15 +25,15 @@ struct MulticastGroups {
 
     var isEmpty: Bool { joined.isEmpty }
 
-    var interfaceNames: String { Set(joined.map(\.name)).sorted().joined(separator: ", ") }
+    var interfaceNames: Set<String> { Set(joined.map(\.name)) }
 
-    /// Joins on interfaces that are new.
-    ///
-    /// - Returns: their names.
-    mutating func join() async throws -> [String] {
-        guard let sockets = channel as? any MulticastChannel else { return [] }
+    /// The interfaces that were asked for and are not there.
+    var missingNames: Set<String> { Set(options.interfaces ?? []).subtracting(interfaceNames) }
+
+    /// Joins on interfaces that are new, and forgets those that are gone.
+    mutating func join() async throws {
+        guard let sockets = channel as? any MulticastChannel else { return }
         var present: Set<Interface> = []
-        var news: [String] = []
         for device in try System.enumerateDevices() {
             let interface = Interface(name: device.name, index: device.interfaceIndex)
             let isWanted = options.interfaces?.contains(device.name) ?? device.multicastSupported
@@ -48,10 +48,8 @@ struct MulticastGroups {
                     continue  // already joined, or the interface has gone
                 }
             }
-            news.append(device.name)
         }
         joined = present
-        return news
     }
 
     /// How many datagrams the system has dropped since the last call.

@@ -4,6 +4,7 @@ import MeshLedger
 import Meshtastic
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// Where to listen for radios that send their packets to the local network.
 public struct UDPOptions: Sendable, Hashable {
@@ -40,11 +41,14 @@ public final class UDPSource: LiveSource {
     /// The receive buffer to request from the system, which grants at most `net.core.rmem_max`.
     private static let systemBuffer: CInt = 4 << 20
     private static let readsAtOnce = 16
+    /// In bytes: more than any packet that a radio sends has.
+    private static let longestPacket = 512
 
     public let name: String
     private let options: UDPOptions
     private let filter: MulticastFilter
     private let store: LiveStore
+    private let ignored = Atomic(0)
 
     private var board: SourceBoard { store.board }
 
@@ -128,6 +132,7 @@ public final class UDPSource: LiveSource {
 
     private func take(_ datagram: AddressedEnvelope<ByteBuffer>) {
         let payload = Array(datagram.data.readableBytesView)
+        guard !payload.isEmpty, payload.count <= Self.longestPacket else { return ignore(payload.count) }
         let origin = datagram.remoteAddress.ipAddress.map { IngestRecord.Origin.within($0) } ?? .file
         let record = IngestRecord(payload, .meshPacket, reception: .live, origin: origin)
         if store.buffer.offer(record, lossReason: "datagrams came faster than the ledger stored them") {
@@ -137,17 +142,23 @@ public final class UDPSource: LiveSource {
         }
     }
 
+    /// Another program's datagram. The log says so of the first, and each time that they have doubled.
+    private func ignore(_ byteCount: Int) {
+        board.skipped(byteCount)
+        let count = ignored.add(1, ordering: .relaxed).newValue
+        guard count.nonzeroBitCount == 1 else { return }
+        board.tell("datagrams of other programs are ignored: a packet has 1 to \(Self.longestPacket) bytes (\(count) so far)")
+    }
+
     /// Joins the groups on new interfaces, and counts what the system dropped.
     private func watch(_ groups: MulticastGroups) async throws {
         var groups = groups
-        var isTold = false
+        var joined: Set<MulticastGroups.Interface>?
         while true {
-            let news = try await groups.join()
-            if !groups.isEmpty, !news.isEmpty || board.status.state != .live {
-                board.enter(.live, "listening to \(options.groups.joined(separator: ", ")) on \(groups.interfaceNames)")
-            } else if groups.isEmpty, !isTold {
-                isTold = true
-                board.tell("no network interface supports multicast yet")
+            try await groups.join()
+            if joined != groups.joined {
+                tell(groups, before: Set(joined?.map(\.name) ?? []))
+                joined = groups.joined
             }
             try await countLost(&groups)
             do {
@@ -156,6 +167,23 @@ public final class UDPSource: LiveSource {
                 return try await countLost(&groups)
             }
         }
+    }
+
+    /// Says where it listens now, and which interfaces are gone or were never there.
+    private func tell(_ groups: MulticastGroups, before: Set<String>) {
+        func list(_ names: Set<String>) -> String { names.sorted().joined(separator: ", ") }
+        let absent = groups.missingNames.union(before.subtracting(groups.interfaceNames))
+        let there =
+            groups.isEmpty ? "" : "listening to \(options.groups.joined(separator: ", ")) on \(list(groups.interfaceNames))"
+        guard absent.isEmpty, !groups.isEmpty else {
+            let gone =
+                absent.isEmpty ? "no network interface supports multicast" : "there is no network interface \(list(absent))"
+            let text = "\(gone); it is used as soon as there is one\(there.isEmpty ? "" : "; \(there)")"
+            if groups.isEmpty { return board.waits(text) }
+            board.enter(.live, there)
+            return board.troubled(text)
+        }
+        board.enter(.live, there)
     }
 
     private func countLost(_ groups: inout MulticastGroups) async throws {

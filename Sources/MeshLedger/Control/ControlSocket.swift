@@ -1,3 +1,4 @@
+import EventLog
 import Glibc
 import LMDB
 
@@ -45,6 +46,12 @@ enum ControlSocket {
             close(file)
             throw error
         }
+    }
+
+    /// - Throws: `.permission` if there is a socket that this user may not use.
+    static func requireAccess(in ledger: String) throws(EventLogError) {
+        guard unsafe access(path(in: ledger), W_OK) != 0, errno == EACCES else { return }
+        throw EventLogError(.permission, path: path(in: ledger))
     }
 
     private static func make(_ ledger: String) throws(ControlError) -> Int32 {

@@ -19,9 +19,16 @@ extension LedgerWriter {
     }
 
     /// What the live sources of the process that writes to a ledger are doing. Nil if no process writes, or it has no sources.
-    /// - Throws: `.locked` if it does not respond.
+    /// - Throws: `.locked` if it does not respond, `.permission` if this user may not ask, `.missing` if there is no ledger.
     package static func sources(at path: String) async throws(LedgerError) -> [UInt8]? {
-        try await answer(.sources, at: path)?.bytes
+        if let answer = try await answer(.sources, at: path) { return answer.bytes }
+        do throws(EventLogError) {
+            _ = try LogFolder(path: path).readCurrent()
+            try ControlSocket.requireAccess(in: path)
+            return nil
+        } catch {
+            throw LedgerError(error)
+        }
     }
 
     /// The state of a ledger, from the process that writes to it. Nil if no process writes, or it does not know the state.

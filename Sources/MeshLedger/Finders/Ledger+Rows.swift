@@ -78,9 +78,11 @@ extension Ledger {
         try visit(SeriesSource(store: store, last: .max), table, prefix: prefix, query, &page, visitor)
     }
 
+    typealias SeriesTest = (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Bool
+
     func visit(
         _ source: SeriesSource, _ table: String, prefix: [UInt8], _ query: RowQuery, _ page: inout Page,
-        where isWanted: ((_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Bool)? = nil,
+        where isWanted: SeriesTest? = nil,
         _ visitor: (_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Void
     ) throws(StorageError) {
         let store = source.store

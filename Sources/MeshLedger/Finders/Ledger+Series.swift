@@ -14,7 +14,7 @@ extension Ledger {
         return rows
     }
 
-    /// Visits positions, a node's at a time in memory; no read transaction is open while `visitor` runs.
+    /// Visits positions, those of few nodes at a time in memory; no read transaction waits for `visitor`.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachPosition(
         of node: UInt32?, _ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void
@@ -22,34 +22,15 @@ extension Ledger {
         try forEachPositionSeries(of: node, query) { $0.forEach(visitor) }
     }
 
-    private func forEachPositionSeries(
-        of node: UInt32?, _ query: RowQuery, _ visitor: ([PositionRow]) -> Void
+    /// The same, all positions of a node at once.
+    ///
+    /// - Parameter readsAhead: false for a visitor that keeps the other core busy itself.
+    package func forEachPositionSeries(
+        of node: UInt32?, _ query: RowQuery = RowQuery(), readsAhead: Bool = true, _ visitor: ([PositionRow]) -> Void
     ) throws(LedgerError) {
-        let view = SeriesView.positions(options.caps)
-        var page = Page(query)
-        let today = try today(view)
-        let isArchived = try archivedTest(PositionRow.self, query)
-        for number in try nodeNumbers(node, view, today) where !page.isFull {
-            let series = Series(view: view, prefix: bigEndian(number))
-            let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
-                var (rows, rest) = ([PositionRow](), page)
-                func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> PositionRow {
-                    try decoding(source.store) { () throws(WireError) in
-                        try PositionRow(node: number, time: time, sequence: sequence, decoding: value)
-                    }
-                }
-                try visit(source, "positions", prefix: series.prefix, query, &rest) {
-                    (time, sequence, value) throws(StorageError) in
-                    guard let isArchived else { return true }
-                    return !isArchived(try row(time, sequence, value))
-                } _: { (time, sequence, value) throws(StorageError) in
-                    rows.append(try row(time, sequence, value))
-                }
-                return (rows, rest)
-            }
-            page = rest
-            visitor(rows)
-        }
+        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
+        let series = if let node { [bigEndian(node)] } else { try reader.prefixes() }
+        try reader.forEach(series, readsAhead: readsAhead && node == nil, visitor)
     }
 
     /// The newest position of a node, of those whose time is known if there are such.
@@ -84,7 +65,7 @@ extension Ledger {
         return rows
     }
 
-    /// Visits telemetry, a node's metrics of one kind at a time in memory; no read transaction is open while `visitor` runs.
+    /// Visits telemetry, those of few nodes at a time in memory; no read transaction waits for `visitor`.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func forEachTelemetry(
         of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
@@ -92,59 +73,59 @@ extension Ledger {
         try forEachTelemetrySeries(of: node, kind: kind, query) { $0.forEach(visitor) }
     }
 
-    private func forEachTelemetrySeries(
-        of node: UInt32?, kind: TelemetryKind?, _ query: RowQuery, _ visitor: ([TelemetryRow]) -> Void
+    /// The same, all of a node's metrics of one kind at once.
+    package func forEachTelemetrySeries(
+        of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), readsAhead: Bool = true,
+        _ visitor: ([TelemetryRow]) -> Void
     ) throws(LedgerError) {
-        let view = SeriesView.telemetry(options.caps)
-        var page = Page(query)
-        let today = try today(view)
-        let isArchived = try archivedTest(TelemetryRow.self, query)
-        for number in try nodeNumbers(node, view, today) {
-            for kind in kind.map({ [$0] }) ?? TelemetryKind.allCases where !page.isFull {
-                let series = Series(view: view, prefix: bigEndian(number) + [kind.rawValue])
-                let (rows, rest) = try reading(series, today) { (source) throws(StorageError) in
-                    var (rows, rest) = ([TelemetryRow](), page)
-                    func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> TelemetryRow {
-                        try decoding(source.store) { () throws(WireError) in
-                            try TelemetryRow(node: number, kind: kind, time: time, sequence: sequence, decoding: value)
-                        }
-                    }
-                    try visit(source, "telemetry", prefix: series.prefix, query, &rest) {
-                        (time, sequence, value) throws(StorageError) in
-                        guard let isArchived else { return true }
-                        return !isArchived(try row(time, sequence, value))
-                    } _: { (time, sequence, value) throws(StorageError) in
-                        rows.append(try row(time, sequence, value))
-                    }
-                    return (rows, rest)
-                }
-                page = rest
-                visitor(rows)
-            }
-        }
+        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
+        let series = try telemetrySeries(of: node.map { [$0] }, kind, reader)
+        try reader.forEach(series, readsAhead: readsAhead && node == nil, visitor)
     }
 
-    /// The nodes that have rows in a table whose keys begin with the node: one seek per node.
-    private func nodeNumbers(_ only: UInt32?, _ view: SeriesView, _ store: ViewStore) throws(LedgerError) -> [UInt32] {
-        if let only { return [only] }
-        do throws(StorageError) {
-            return try nodeNumbers(store, view.name)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+    // MARK: By time
+
+    /// Visits the positions of all nodes in the order of their times. Few rows of each node are in memory; no read transaction is open while `visitor` runs.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
+    public func forEachPositionByTime(_ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void) throws(LedgerError) {
+        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
+        try reader.merge(reader.prefixes(), visitor)
     }
 
-    private func nodeNumbers(_ store: ViewStore, _ table: String) throws(StorageError) -> [UInt32] {
-        var numbers: [UInt32] = []
-        let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(store.table(table))
-        var isThere = try cursor.first()
-        while isThere {
-            let number = cursor.key.bigEndianUInt32(at: 0)
-            numbers.append(number)
-            guard number < .max else { break }
-            isThere = try cursor.seek(atOrAfter: bigEndian(number + 1).rawSpan)
-        }
-        return numbers
+    /// The newest position of each node within the query's times, the newest first and those of unknown time last: one seek per node.
+    /// - Parameter nodes: nil for all that have positions.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
+    public func latestPositions(of nodes: [UInt32]? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
+        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
+        if let nodes { return try reader.latest(nodes.map { bigEndian($0) }) }
+        return try reader.latest(reader.prefixes())
+    }
+
+    /// Visits the metrics of a node or of all, of one kind or of all, in the order of their times, as `forEachPositionByTime` does.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
+    public func forEachTelemetryByTime(
+        of node: UInt32? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
+    ) throws(LedgerError) {
+        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
+        try reader.merge(telemetrySeries(of: node.map { [$0] }, kind, reader), visitor)
+    }
+
+    /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first and those of unknown
+    /// time last.
+    /// - Parameter nodes: nil for all that have metrics.
+    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
+    public func latestTelemetry(
+        of nodes: [UInt32]? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
+    ) throws(LedgerError) -> [TelemetryRow] {
+        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
+        return try reader.latest(telemetrySeries(of: nodes, kind, reader))
+    }
+
+    private func telemetrySeries(
+        of nodes: [UInt32]?, _ kind: TelemetryKind?, _ reader: SeriesReader<TelemetryRow>
+    ) throws(LedgerError) -> [[UInt8]] {
+        guard let nodes else { return try reader.prefixes { kind == nil || $0.last == kind?.rawValue } }
+        let kinds = kind.map { [$0] } ?? TelemetryKind.allCases
+        return nodes.flatMap { node in kinds.map { bigEndian(node) + [$0.rawValue] } }
     }
 }

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 import Logging
+import Synchronization
 
 extension Ledger {
     /// The state of the ledger. Nil if it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
@@ -25,10 +26,18 @@ extension Ledger {
         try limit.save(in: path)
     }
 
+    /// The most bytes that the rows of an event take in all views together. Fewer events than these are too few to measure how many it is.
+    private static let mostBytesOfEvent = 1_100
+    private static let leastMeasured: UInt64 = 20_000
+
     /// Counts the views towards the log's limit, frees the slots of their dead readers, watches the others, and applies a changed limit.
-    func lookAfterSize() {
+    /// - Returns: whether there is a limit.
+    @discardableResult
+    func lookAfterSize() -> Bool {
+        var limit = log.condition()?.sizeLimit ?? .max
         do throws(LedgerError) {
-            log.setSizeLimit(min(options.log.sizeLimit, try sizeLimit().bytes ?? .max))
+            limit = min(options.log.sizeLimit, try sizeLimit().bytes ?? .max)
+            log.setSizeLimit(limit)
         } catch {
             logger.warning("\(error.description); the previous limit stays in force")
         }
@@ -36,17 +45,22 @@ extension Ledger {
             _ = try? environment.clearStaleReaders()  // closed meanwhile
             return (try? viewWatches.watch(environment).look(at: environment, as: view)) ?? []  // the same
         }
-        log.countOthers(Self.bytesOfViews(path), readers: readers)
+        // Baselines and rebuilds beside these views take as much again for a while, and do not count.
+        let sizes = served.environments().compactMap { try? $0.environment.extent().usedSize }  // closed meanwhile: not in place
+        let stored = served.committedThrough ?? log.first.rawValue - 1
+        let (_, bytes, through) = viewBytes.withLock { last in
+            // Views that are taken down, as by an erasure, come back.
+            if sizes.count >= last.count { last = (sizes.count, sizes.reduce(0, +), stored) }
+            return last
+        }
+        log.countOthers(bytes, through: through, bytesOfEvent: bytesOfEvent(bytes, through: through), readers: readers)
+        return limit < EventLogOptions().sizeLimit
     }
 
-    /// The size of the files of all views, including those that are being built and baselines, in bytes.
-    static func bytesOfViews(_ ledger: String) -> Int {
-        ["views", "baselines"].reduce(0) { sum, folder in
-            let files = FileManager.default.enumerator(atPath: ledger + "/" + folder)?.compactMap { $0 as? String } ?? []
-            return files.filter { $0.hasSuffix("/data.mdb") }.reduce(sum) { sum, file in
-                var status = stat()
-                return unsafe sum + (stat("\(ledger)/\(folder)/\(file)", &status) == 0 ? Int(status.st_size) : 0)
-            }
-        }
+    /// What the views' rows of an event take: those that are stored late must not exceed the limit.
+    private func bytesOfEvent(_ bytes: Int, through stored: UInt64) -> Int {
+        let measured = stored - min(stored, log.first.rawValue - 1)
+        guard measured >= Self.leastMeasured else { return Self.mostBytesOfEvent }
+        return min(Self.mostBytesOfEvent, bytes / Int(clamping: measured))
     }
 }

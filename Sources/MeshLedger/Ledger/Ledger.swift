@@ -36,6 +36,8 @@ public final class Ledger: Sendable {
     private let keeper = Mutex<Task<Void, Never>?>(nil)
     private let sizeKeeper = Mutex<Task<Void, Never>?>(nil)
     let viewWatches = ViewWatches()
+    /// How many views there were when their sizes were counted last, how many bytes they took, and which event was the last that all had stored.
+    let viewBytes = Mutex<(count: Int, bytes: Int, stored: UInt64)>((0, 0, 0))
     let archivedBox = Mutex(ArchivedNames())
     /// The files of built-in views whose layout was compared with this program's.
     let checkedLayouts = Mutex<Set<String>>([])
@@ -231,17 +233,20 @@ public final class Ledger: Sendable {
 
     private func keepSize() {
         let interval = options.log.lookInterval
-        lookAfterSize()
+        let isLimited = lookAfterSize()
         sizeKeeper.withLock {
             $0 = Task { [weak self] in
+                var isLimited = isLimited
                 while !Task.isCancelled {
                     do {
-                        try await Task.sleep(for: interval)
+                        // Within a second an import exceeds a small limit many times.
+                        try await Task.sleep(for: isLimited ? interval / 8 : interval)
                     } catch {
                         return  // the ledger is being closed
                     }
                     guard let self else { return }
-                    lookAfterSize()
+                    isLimited = lookAfterSize()
+                    await engine.lookAfterFiles()
                 }
             }
         }

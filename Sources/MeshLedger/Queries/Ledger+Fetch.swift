@@ -174,7 +174,7 @@ extension Ledger {
         return try body(QueryRun(descriptor, self), store)
     }
 
-    func queryError(_ error: any Error) -> LedgerError {
+    package func queryError(_ error: any Error) -> LedgerError {
         guard let error = error as? QueryError else { return LedgerError(error, path: path) }
         let code: LedgerError.Code = error.code == .malformedRow ? .corrupt : .query
         return LedgerError(code, path: path, error.description, underlying: error)

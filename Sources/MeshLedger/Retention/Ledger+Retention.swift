@@ -103,7 +103,9 @@ extension Ledger {
             if outlook.isHeldBack { logger.warning("\(outlook.heldBackText(path, now: now))") }
             guard outlook.plan != nil, let plan = try retentionPlan(policy.target(of: log.size()), now: now)
             else { return }
+            let before = log.first.rawValue
             try await retain(through: plan.last)
+            logger.notice("retention dropped the events \(before) to \(log.first.rawValue - 1) of \(path)")
         } catch {
             guard !Task.isCancelled else { return }
             logger.warning("the retention policy of \(path) cannot be applied: \(LedgerError(error, path: path))")

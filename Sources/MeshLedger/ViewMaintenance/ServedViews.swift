@@ -20,10 +20,20 @@ final class ServedViews: Sendable {
 
     private struct Served {
         let name: String
+        /// The file that names the store, and the store's own: queries of a few rows would notice the cost of making these paths.
+        let (naming, data): (String, String)
         /// The inode of the store's file, and the state of the file that named it.
         var file: UInt64 = 0
         var stamp: FileStamp?
         let store: ViewStore
+
+        init(_ name: String, in folder: ViewFolder, file: UInt64 = 0, stamp: FileStamp? = nil, _ store: ViewStore) {
+            (self.name, self.file, self.stamp, self.store) = (name, file, stamp, store)
+            (naming, data) = (folder.currentFile, ServedViews.data(of: folder.store(name)))
+        }
+
+        /// Whether the folder still has what it had.
+        var isCurrent: Bool { stamp != nil && FileStamp(naming) == stamp && ServedViews.file(data) == file }
     }
 
     init(root: String, followsFolder: Bool, excludesWriters: Bool) {
@@ -38,24 +48,24 @@ final class ServedViews: Sendable {
     func store(_ definition: ViewDefinition) throws(StorageError) -> ViewStore? {
         let known = stores.withLock { $0[definition.name] }
         guard followsFolder else { return known?.store }
+        if let known, known.isCurrent { return known.store }
         let folder = folder(definition.name)
         var stamp = folder.stamp
-        if let known, let stamp, known.stamp == stamp, known.file == Self.file(folder.store(known.name)) { return known.store }
         while let current = folder.current() {
             let path = folder.store(current)
             // An erasure may have replaced it by another one of the same name.
-            let file = Self.file(path)
+            let file = Self.file(Self.data(of: path))
             if let known, known.name == current, known.file == file {
                 stores.withLock { $0[definition.name]?.stamp = stamp }
                 return known.store
             }
             do throws(StorageError) {
                 let store = try open(path, definition)
-                stores.withLock { $0[definition.name] = Served(name: current, file: file, stamp: stamp, store: store) }
+                stores.withLock { $0[definition.name] = Served(current, in: folder, file: file, stamp: stamp, store) }
                 return store
             } catch {
                 // Otherwise it was removed or replaced because another one is now served.
-                if folder.current() == current, Self.file(path) == file { throw error }
+                if folder.current() == current, Self.file(Self.data(of: path)) == file { throw error }
                 stamp = folder.stamp
             }
         }
@@ -71,16 +81,24 @@ final class ServedViews: Sendable {
     /// The inode of the store's file, which no other file gets as long as it is open.
     private static func file(_ path: String) -> UInt64 {
         var status = stat()
-        return unsafe stat(path + "/data.mdb", &status) == 0 ? UInt64(status.st_ino) : 0
+        return unsafe stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
     }
+
+    private static func data(of store: String) -> String { store + "/data.mdb" }
 
     /// The open environments, by view.
     func environments() -> [(view: String, environment: Environment)] {
         stores.withLock { stores in stores.map { ($0.key, $0.value.store.environment) } }
     }
 
+    /// The last event of which all open views have stored the rows; nil if none is open.
+    var committedThrough: UInt64? {
+        let all = stores.withLock { $0.values.map(\.store) }
+        return all.compactMap { try? $0.checkpoint().sequence }.min()  // one that is closed meanwhile has no say
+    }
+
     func serve(_ store: ViewStore, as name: String, for view: String) {
-        stores.withLock { $0[view] = Served(name: name, store: store) }
+        stores.withLock { $0[view] = Served(name, in: folder(view), store) }
         commits.raise()
     }
 

@@ -44,11 +44,15 @@ extension ViewEngine {
             let report = try await work()
             // Otherwise the log was rewritten: its free pages may have the bytes of events that retention has dropped.
             if forgotten != nil, report.erased == 0, log.first.rawValue > 1 { _ = try await log.compact() }
+            hasFailedToStart = true  // until it has started
             try await start(definitions, keyring: keyring)
+            hasFailedToStart = false
             return report
         } catch {
             // If the erasure was begun, the older views cannot be used in any case.
+            hasFailedToStart = true
             try await start(definitions, keyring: keyring)
+            hasFailedToStart = false
             throw error
         }
     }

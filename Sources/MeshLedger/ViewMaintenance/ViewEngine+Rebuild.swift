@@ -6,13 +6,26 @@ import Meshtastic
 import Projections
 
 extension ViewEngine {
-    /// Rebuilds the named views from the first event, beside the served ones.
+    /// Rebuilds the named views from the first event, beside the served ones. If somebody removes files of views meanwhile, it begins again.
     /// - Parameter keepsOld: whether the old recipes are kept, to go back to.
     func rebuild(
         _ definitions: [ViewDefinition], of all: [ViewDefinition], keyring: Keyring, keepsOld: Bool,
         progress: (@Sendable (FoldProgress) -> Void)?
     ) async throws {
-        try await settle(nil)
+        while true {
+            try await settle(nil)
+            do {
+                return try await buildBeside(definitions, of: all, keyring: keyring, keepsOld: keepsOld, progress: progress)
+            } catch {
+                guard try await takeUpLost() else { throw error }
+            }
+        }
+    }
+
+    private func buildBeside(
+        _ definitions: [ViewDefinition], of all: [ViewDefinition], keyring: Keyring, keepsOld: Bool,
+        progress: (@Sendable (FoldProgress) -> Void)?
+    ) async throws {
         let names = Set(definitions.map(\.name))
         try requireBaselines(definitions)
         if keepsOld { keeping.formUnion(names) }
@@ -25,6 +38,7 @@ extension ViewEngine {
     /// Other keys: every view is rebuilt with them, while the existing ones continue to follow and answer.
     func restart(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         await waitForErasure()
+        wanted = (definitions, keyring)
         let build = activity.build
         enter(.restarting)
         do {
@@ -35,7 +49,7 @@ extension ViewEngine {
             try await begin(members, stage, replacesLive: true)
         } catch {
             if case .restarting = activity { enter(.following) }
-            throw error
+            guard try await takeUpLost() else { throw error }
         }
     }
 

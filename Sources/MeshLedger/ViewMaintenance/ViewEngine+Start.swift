@@ -9,6 +9,7 @@ import Projections
 extension ViewEngine {
     /// Starts every view from its present state: current ones continue from their checkpoints, the others are rebuilt beside the old ones.
     func start(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        wanted = (definitions, keyring)
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)
         try baselines.finishForgetting()

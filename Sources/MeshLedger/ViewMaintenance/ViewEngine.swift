@@ -34,8 +34,12 @@ actor ViewEngine {
     private var reporterCount = 0
     var live: FoldPipeline<MeshStage>?
     var liveMembers: [Member] = []
+    /// What views there shall be, and with which keys, whatever becomes of their files.
+    var wanted: (definitions: [ViewDefinition], keyring: Keyring) = ([], Keyring())
     /// Decodes the live views' events.
     var stage: MeshStage?
+    /// Whether views that were taken down could not be started again.
+    var hasFailedToStart = false
     private(set) var failures: (count: UInt64, last: String?) = (0, nil)
 
     init(log: EventLog, served: ServedViews, erased: ErasedViews, changesKept: Int, held: Set<String>, past: HistoricalPolicy) {
@@ -90,19 +94,21 @@ actor ViewEngine {
     /// If somebody has removed or replaced the files of views, takes up what is at their paths now, and builds what is missing.
     /// - Returns: whether it did.
     private func takeUpAgain(after error: any Error) async throws -> Bool {
-        guard let storage = error as? StorageError, storage.code == .replaced, log.isInPlace, case .following = activity,
-            let stage
-        else { return false }
+        guard let storage = error as? StorageError, storage.code == .replaced, log.isInPlace, isIdle else { return false }
         logger.warning("a view's file was removed or replaced, and the views are taken up again: \(error)")
-        let (pipeline, members) = (live, liveMembers)
+        let failed = activity.build
+        let (pipeline, members) = (live, liveMembers + (failed?.members ?? []))
         enter(.restarting)
         (live, liveMembers) = (nil, [])
         await pipeline?.stop()
+        await failed?.pipeline.stop()
         for member in members { member.store.supersede() }
         served.close(refusing: .superseded)
         do {
-            try await start(members.map(\.definition), keyring: stage.keyring)
+            try await start(wanted.definitions, keyring: wanted.keyring)
+            hasFailedToStart = false
         } catch {
+            hasFailedToStart = true  // files that are still being removed
             enter(.failed(nil, error))
             throw error
         }
@@ -110,12 +116,35 @@ actor ViewEngine {
         return true
     }
 
+    /// Called each second or more often: views whose files are gone, or are other files, are made again also while nothing comes.
+    func lookAfterFiles() async {
+        do {
+            guard try await takeUpLost() else { return }
+            // An older copy lacks events, and no commit of the log says so.
+            await follow()
+            if let live { try await live.flush(.request) }
+        } catch {
+            logger.notice("the views could not be taken up again, which is tried again: \(error)")
+        }
+    }
+
+    /// Nothing is being built or erased.
+    private var isIdle: Bool {
+        switch activity {
+        case .following, .failed: true
+        case .building, .restarting, .erasing, .closed: false
+        }
+    }
+
     /// The same before the views count as complete: without anything to commit, the loss of a file would go unnoticed.
     /// - Returns: whether it did.
-    private func takeUpLost() async throws -> Bool {
-        guard case .following = activity, let lost = liveMembers.first(where: { !$0.store.environment.isInPlace })
-        else { return false }
-        let error = StorageError(.replaced, call: "its file is another file or is gone", path: lost.store.path)
+    func takeUpLost() async throws -> Bool {
+        guard isIdle else { return false }
+        let members = liveMembers + (activity.build?.members ?? [])
+        let lost = members.first { !$0.store.environment.isInPlace }
+        guard lost != nil || hasFailedToStart else { return false }
+        let path = lost?.store.path ?? log.path + "/views"
+        let error = StorageError(.replaced, call: "its file is another file or is gone", path: path)
         guard try await takeUpAgain(after: error) else { throw error }
         return true
     }
@@ -123,7 +152,12 @@ actor ViewEngine {
     /// Waits until every view has folded the whole log, and commits it.
     func settle(_ progress: (@Sendable (FoldProgress) -> Void)?) async throws {
         _ = try await takeUpLost()
-        try await waitForBuild(progress)
+        do {
+            try await waitForBuild(progress)
+        } catch {
+            guard try await takeUpLost() else { throw error }
+            try await waitForBuild(progress)
+        }
         try await commitLive(progress)
     }
 

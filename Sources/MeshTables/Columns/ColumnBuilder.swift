@@ -6,6 +6,8 @@ import ProtobufWire
 /// Each subclass stores its values in one array of their type; `TableColumn` fills it in a loop that is specialised for the row's type.
 public class ColumnBuilder {
     var validity = ValidityBits()
+    /// Whether the memory of a batch is kept for the next one.
+    var isReused = false
 
     /// The approximate memory of the values.
     var byteCount: Int { 0 }
@@ -77,16 +79,51 @@ struct ValidityBits {
     }
 }
 
-final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
+/// The values of one column, which begins each batch empty.
+struct BatchValues<Value> {
     private var values: [Value] = []
-    /// As many as the last batch had.
+    /// Those of the batch before, whose memory is used again if nothing has them any more.
+    private var last: [Value] = []
     private var expected = 0
+
+    var count: Int { values.count }
+
+    /// Adds values, zeros at first. The array is the caller's alone meanwhile, so that neither checks of access nor copies slow its loop.
+    @inline(__always)
+    mutating func append(_ count: Int, zero: Value, _ body: (inout MutableSpan<Value>, _ start: Int) -> Void) {
+        if values.isEmpty { begin() }
+        var taken: [Value] = []
+        swap(&taken, &values)
+        let start = taken.count
+        taken.append(contentsOf: repeatElement(zero, count: count))
+        var span = taken.mutableSpan
+        body(&span, start)
+        swap(&taken, &values)
+    }
+
+    private mutating func begin() {
+        swap(&values, &last)
+        values.removeAll(keepingCapacity: true)
+        values.reserveCapacity(expected)
+    }
+
+    /// - Parameter isReused: whether the memory is kept for the next batch.
+    mutating func take(isReused: Bool) -> [Value] {
+        defer { values = [] }
+        expected = values.count
+        if isReused { last = values }
+        return values
+    }
+}
+
+final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
+    private var values = BatchValues<Value>()
 
     override var byteCount: Int { values.count * MemoryLayout<Value>.stride }
 
     @inline(__always)
     func append<Row>(_ rows: [Row], _ get: (Row) -> Value) {
-        fill(rows.count) { values, start in
+        values.append(rows.count, zero: .zero) { values, start in
             for index in rows.indices { values[start &+ index] = get(rows[index]) }
         }
         validity.append(valid: rows.count)
@@ -95,7 +132,7 @@ final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
     @inline(__always)
     func appendOptional<Row>(_ rows: [Row], _ get: (Row) -> Value?) {
         var validity = takeValidity()
-        fill(rows.count) { values, start in
+        values.append(rows.count, zero: .zero) { values, start in
             for index in rows.indices {
                 let value = get(rows[index])
                 if let value { values[start &+ index] = value }
@@ -105,24 +142,7 @@ final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
         self.validity = validity
     }
 
-    /// Makes room for more values. The array is the caller's alone meanwhile, so that neither checks of access nor copies slow its loop.
-    @inline(__always)
-    private func fill(_ count: Int, _ body: (inout MutableSpan<Value>, Int) -> Void) {
-        var values: [Value] = []
-        swap(&values, &self.values)
-        if values.isEmpty { values.reserveCapacity(expected) }
-        let start = values.count
-        values.append(contentsOf: repeatElement(.zero, count: count))
-        var span = values.mutableSpan
-        body(&span, start)
-        swap(&values, &self.values)
-    }
-
-    override func takeData() -> ColumnData {
-        expected = values.count
-        defer { values = [] }
-        return Value.data(values)
-    }
+    override func takeData() -> ColumnData { Value.data(values.take(isReused: isReused)) }
 }
 
 final class TextBuilder: ColumnBuilder {
@@ -154,8 +174,7 @@ final class TextBuilder: ColumnBuilder {
 
 /// Repeated texts, each stored once. A number that stands for a text is looked up without the text.
 final class DictionaryBuilder: ColumnBuilder {
-    private var indexes: [Int32] = []
-    private var expected = 0
+    private var indexes = BatchValues<Int32>()
     private var dictionary = ColumnDictionary()
     private var places: [ExactText: Int32] = [:]
     /// By number, one more than the index; 0 for a number without a text.
@@ -170,12 +189,12 @@ final class DictionaryBuilder: ColumnBuilder {
     @inline(__always)
     func append<Row>(_ rows: [Row], code: (Row) -> UInt32, name: (UInt32) -> String?) {
         var last: (code: UInt32, index: Int32)?
-        fill(rows.count) { indexes, start in
-            for place in rows.indices {
-                let code = code(rows[place])
-                if last?.code != code { last = (code, index(of: code, name)) }
-                indexes[start &+ place] = last?.index ?? -1
-            }
+        fill(rows) { row in
+            let code = code(row)
+            if let last, last.code == code { return last.index }
+            let index = index(of: code, name)
+            last = (code, index)
+            return index
         }
     }
 
@@ -187,11 +206,7 @@ final class DictionaryBuilder: ColumnBuilder {
     }
 
     @inline(__always)
-    func append<Row>(_ rows: [Row], _ get: (Row) -> String?) {
-        fill(rows.count) { indexes, start in
-            for place in rows.indices { indexes[start &+ place] = index(of: get(rows[place])) }
-        }
-    }
+    func append<Row>(_ rows: [Row], _ get: (Row) -> String?) { fill(rows) { index(of: get($0)) } }
 
     private func index(of text: String?) -> Int32 {
         guard let text = text.map(ExactText.init) else { return -1 }
@@ -201,23 +216,20 @@ final class DictionaryBuilder: ColumnBuilder {
         return index
     }
 
-    /// As in `NumberBuilder`.
+    /// - Parameter get: the index of a row's text; -1 without one.
     @inline(__always)
-    private func fill(_ count: Int, _ body: (inout MutableSpan<Int32>, Int) -> Void) {
-        var indexes: [Int32] = []
+    private func fill<Row>(_ rows: [Row], _ get: (Row) -> Int32) {
+        var (validity, indexes) = (takeValidity(), BatchValues<Int32>())
         swap(&indexes, &self.indexes)
-        if indexes.isEmpty { indexes.reserveCapacity(expected) }
-        let start = indexes.count
-        indexes.append(contentsOf: repeatElement(-1, count: count))
-        var span = indexes.mutableSpan
-        body(&span, start)
-        var validity = takeValidity()
-        for place in start..<start + count {
-            validity.append(span[place] >= 0)
-            span[place] = max(span[place], 0)
+        indexes.append(rows.count, zero: 0) { indexes, start in
+            for place in rows.indices {
+                let index = get(rows[place])
+                validity.append(index >= 0)
+                indexes[start &+ place] = max(index, 0)
+            }
         }
-        self.validity = validity
         swap(&indexes, &self.indexes)
+        self.validity = validity
     }
 
     private func place(of text: ExactText) -> Int32 {
@@ -230,9 +242,7 @@ final class DictionaryBuilder: ColumnBuilder {
     }
 
     override func takeData() -> ColumnData {
-        expected = indexes.count
-        defer { indexes = [] }
-        return .dictionary(indexes: indexes, dictionary)
+        .dictionary(indexes: indexes.take(isReused: isReused), dictionary)
     }
 }
 

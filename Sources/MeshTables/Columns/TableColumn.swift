@@ -44,14 +44,19 @@ public struct TableColumn<Row>: Sendable {
     }
 }
 
+/// A column's values, and what adds those of more rows.
+struct RowBuilder<Row> {
+    let values: ColumnBuilder
+    let read: ([Row]) -> Void
+}
+
 /// Reads one property of many rows into a column.
 ///
 /// It runs a loop instead of a call for each cell; the loop is specialised if the row's type is known.
 public struct ColumnReader<Row>: Sendable {
     let type: ColumnType
     let isNullable: Bool
-    let makeBuilder: @Sendable () -> ColumnBuilder
-    let read: @Sendable ([Row], ColumnBuilder) -> Void
+    let makeBuilder: @Sendable () -> RowBuilder<Row>
     /// The value of one row, for those that print row by row.
     let cell: @Sendable (Row) -> CellValue
     private(set) var names: KnownNames?
@@ -64,9 +69,9 @@ public struct ColumnReader<Row>: Sendable {
         self.type = type
         self.isNullable = isNullable
         self.cell = cell
-        makeBuilder = make
-        self.read = { rows, builder in
-            if let builder = builder as? Builder { read(rows, builder) }
+        makeBuilder = {
+            let builder = make()
+            return RowBuilder(values: builder) { read($0, builder) }
         }
     }
 

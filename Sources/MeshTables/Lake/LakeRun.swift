@@ -122,7 +122,7 @@ struct LakeRun: LakeVisitor {
     private struct Changes<Row> {
         /// Nil for all.
         var days: Set<LakeDay>?
-        var rows: (_ visit: (Row) -> Void) throws -> Void
+        var rows: (_ visit: ([Row]) -> Void) throws -> Void
         /// The files that go.
         var gone: [String] = []
     }
@@ -189,10 +189,11 @@ struct LakeRun: LakeVisitor {
             days.removeAll(keepingCapacity: true)
         }
         var failure: (any Error)?
-        try table.forEach { row in
-            guard failure == nil else { return }
-            days.append(LakeDay(seconds: table.seconds(row)))
-            do { try builder.append(row) } catch { failure = error }
+        try table.forEach { rows in
+            for part in rows.parts where failure == nil {
+                for row in part { days.append(LakeDay(seconds: table.seconds(row))) }
+                do { try builder.append(part) } catch { failure = error }
+            }
         }
         if let failure { throw failure }
         try builder.finish()

@@ -14,7 +14,7 @@ struct LakeTableWriter<Row> {
         var leastBytes: Int { mostBytes >> 9 }
     }
 
-    struct Part {
+    struct Part: Sendable {
         var path: String
         var size: Int
         var sha256: String
@@ -39,7 +39,7 @@ struct LakeTableWriter<Row> {
     /// Another thread makes columns and pages of the rows, while the caller's finds the next ones.
     ///
     /// - Parameter rows: visits all rows of the days, and perhaps others.
-    mutating func write(_ rows: ((Row) -> Void) throws -> Void) throws {
+    mutating func write(_ rows: (([Row]) -> Void) throws -> Void) throws {
         let pages = Pages(limits)
         defer { pages.behind.wait() }
         var failure: (any Error)?
@@ -47,24 +47,28 @@ struct LakeTableWriter<Row> {
         var last: (day: LakeDay, writer: LakeDayWriter<Row>?)?
         var writers = writers
         let (table, path, seed, wanted) = (table, path, seed, days)
-        try rows { row in
+        func writer(of day: LakeDay) throws -> LakeDayWriter<Row>? {
+            if let last, last.day == day { return last.writer }
+            if writers[day] == nil, wanted?.contains(day) ?? true { writers[day] = try LakeDayWriter(table, day, path, seed) }
+            last = (day, writers[day])
+            return writers[day]
+        }
+        try rows { part in
             guard failure == nil else { return }
-            do {
-                let day = LakeDay(seconds: table.seconds(row))
-                if last?.day != day {
-                    var writer = writers[day]
-                    if writer == nil, wanted?.contains(day) ?? true {
-                        writer = try LakeDayWriter(table, day, path, seed)
-                        writers[day] = writer
-                    }
-                    last = (day, writer)
+            var rest = part[...]
+            while let first = rest.first {
+                do {
+                    let day = LakeDay(seconds: table.seconds(first))
+                    let writer = try writer(of: day)
+                    let run = rest.prefix(writer?.room ?? rest.count).prefix { LakeDay(seconds: table.seconds($0)) == day }
+                    rest = rest[run.endIndex...]
+                    guard let writer else { continue }
+                    waiting += run.count
+                    if writer.collect(run) { waiting -= pages.add(writer) }
+                    if waiting >= Self.mostWaiting { waiting -= writers.values.reduce(0) { $0 + pages.add($1) } }
+                } catch {
+                    return failure = error
                 }
-                guard let writer = last?.writer else { return }
-                waiting += 1
-                if writer.collect(row) { waiting -= pages.add(writer) }
-                if waiting >= Self.mostWaiting { waiting -= writers.values.reduce(0) { $0 + pages.add($1) } }
-            } catch {
-                failure = error
             }
         }
         for writer in writers.values { _ = pages.add(writer) }
@@ -118,7 +122,13 @@ struct LakeTableWriter<Row> {
         if kept() > limits.mostBytes { for writer in writers { try writer.endGroup() } }
     }
 
-    mutating func finish() throws -> [Part] { try writers.sorted { $0.key < $1.key }.map { try $0.value.finish() } }
+    /// Another thread ends some of the files.
+    mutating func finish() throws -> [Part] {
+        var ahead = WorkAhead<Part, any Error>()
+        defer { ahead.drop() }
+        for writer in writers.sorted(by: { $0.key < $1.key }).map(\.value) { ahead.append { Result { try writer.finish() } } }
+        return try (0..<writers.count).map { _ in try ahead.removeFirst().get() }
+    }
 }
 
 extension ParquetWriter.Options {
@@ -130,7 +140,9 @@ extension ParquetWriter.Options {
 }
 
 /// Writes the rows of one day.
-final class LakeDayWriter<Row> {
+///
+/// Synchronization: none; one thread at a time uses it.
+final class LakeDayWriter<Row>: @unchecked Sendable {
     private let builder: BatchBuilder<Row>
     private let writer: ParquetWriter
     private let file: PartFile
@@ -161,11 +173,15 @@ final class LakeDayWriter<Row> {
         }
     }
 
-    /// Keeps a row until it is taken.
-    /// - Returns: whether there are as many as are read at a time.
-    func collect(_ row: Row) -> Bool {
-        collected.append(row)
-        return collected.count >= BatchBuilder<Row>.rowsAtOnce
+    /// How many rows it keeps until they are taken.
+    var room: Int { BatchBuilder<Row>.rowsAtOnce - collected.count }
+
+    /// Keeps rows until they are taken.
+    /// - Returns: whether there is no room for more.
+    func collect(_ rows: ArraySlice<Row>) -> Bool {
+        if collected.isEmpty { collected.reserveCapacity(BatchBuilder<Row>.rowsAtOnce) }
+        collected += rows
+        return room <= 0
     }
 
     func takeCollected() -> [Row] {

@@ -13,7 +13,8 @@ public struct LakeTable<Row> {
     public var seconds: (Row) -> Int64?
     /// If rows change with the clock: the time that they were read for, in seconds since 1970.
     public var clock: UInt32?
-    public var forEach: ((Row) -> Void) throws -> Void
+    /// Visits the rows, some at a time.
+    public var forEach: (([Row]) -> Void) throws -> Void
     /// What determines the rows besides the view's recipe and the last event.
     var state = ""
     /// How rows are found without reading all of them; nil if that is not possible.
@@ -24,12 +25,12 @@ public struct LakeTable<Row> {
         /// The days of rows that were added after an event.
         var newDays: (UInt64) throws -> Set<LakeDay>
         /// The rows of some days.
-        var forEach: (Set<LakeDay>, (Row) -> Void) throws -> Void
+        var forEach: (Set<LakeDay>, ([Row]) -> Void) throws -> Void
     }
 
     public init(
         _ name: String, view: String?, _ columns: [TableColumn<Row>], clock: UInt32? = nil,
-        seconds: @escaping (Row) -> Int64?, forEach: @escaping ((Row) -> Void) throws -> Void
+        seconds: @escaping (Row) -> Int64?, forEach: @escaping (([Row]) -> Void) throws -> Void
     ) {
         (self.name, self.view, self.columns, self.seconds) = (name, view, columns, seconds)
         (self.clock, self.forEach) = (clock, forEach)
@@ -80,31 +81,33 @@ public struct LakeTables {
         query.newestFirst = false
         let (ledger, all) = (ledger, query)
         try series(all, &visitor)
-        try table(MessageRow.self, &visitor, \.time) { try ledger.forEachMessage(all, $0) }
-        try table(NodeRow.self, &visitor, \.lastHeard) { try ledger.nodes(all).forEach($0) }
+        try table(MessageRow.self, &visitor, \.time) { visit in
+            try RowParts.of(visit) { try ledger.forEachMessage(all, $0) }
+        }
+        try table(NodeRow.self, &visitor, \.lastHeard) { $0(try ledger.nodes(all)) }
         try table(WaypointRow.self, &visitor, isOfNow: true, \.time) { visit in
-            try ledger.waypoints(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+            visit(reduced(try ledger.waypoints(all)) { $0.reduced(to: $1) })
         }
         try table(TraceRouteRow.self, &visitor, \.time) { visit in
-            try ledger.traceRoutes(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+            visit(reduced(try ledger.traceRoutes(all)) { $0.reduced(to: $1) })
         }
         try table(MapReportRow.self, &visitor, \.time) { visit in
-            try ledger.mapReports(all).forEach { row in visit(precision.map { row.reduced(to: $0) } ?? row) }
+            visit(reduced(try ledger.mapReports(all)) { $0.reduced(to: $1) })
         } columns: { columns in
             MapReportRow.reduced(columns, to: precision)
         }
-        try table(LinkRow.self, &visitor, \.time) { try ledger.links(all).forEach($0) }
-        try table(GatewayRow.self, &visitor, \.time) { try ledger.gateways(all).forEach($0) }
-        try table(GatewayNodeRow.self, &visitor, \.time) { try ledger.gatewayNodes(all).forEach($0) }
-        try table(SensorRow.self, &visitor, \.time) { try ledger.sensors(all).forEach($0) }
-        try table(NodeChangeRow.self, &visitor, \.time) { try ledger.nodeHistory(all).forEach($0) }
-        try table(HardwareRow.self, &visitor, \.time) { try ledger.hardwareRows(all).forEach($0) }
+        try table(LinkRow.self, &visitor, \.time) { $0(try ledger.links(all)) }
+        try table(GatewayRow.self, &visitor, \.time) { $0(try ledger.gateways(all)) }
+        try table(GatewayNodeRow.self, &visitor, \.time) { $0(try ledger.gatewayNodes(all)) }
+        try table(SensorRow.self, &visitor, \.time) { $0(try ledger.sensors(all)) }
+        try table(NodeChangeRow.self, &visitor, \.time) { $0(try ledger.nodeHistory(all)) }
+        try table(HardwareRow.self, &visitor, \.time) { $0(try ledger.hardwareRows(all)) }
         // A radio's settings have its home and fixed position.
         if precision == nil {
-            try table(RadioRow.self, &visitor, \.time) { try ledger.radios(isHistory: true, all).forEach($0) }
+            try table(RadioRow.self, &visitor, \.time) { $0(try ledger.radios(isHistory: true, all)) }
         }
-        try table(UnknownTelemetryRow.self, &visitor, \.time) { try ledger.unknownTelemetry(all).forEach($0) }
-        try table(ChannelRow.self, &visitor, \.lastHeard) { try ledger.channels().forEach($0) }
+        try table(UnknownTelemetryRow.self, &visitor, \.time) { $0(try ledger.unknownTelemetry(all)) }
+        try table(ChannelRow.self, &visitor, \.lastHeard) { $0(try ledger.channels()) }
         try LogLakeTables(ledger, context, isExact: precision == nil, through: head, isWanted: isWanted).visit(&visitor)
         // Only the rows of built-in views know how to be less exact.
         for name in ledger.rowNames where precision == nil && !["archived", "references"].contains(name) {
@@ -117,11 +120,7 @@ public struct LakeTables {
         let ledger = ledger
         try table(PositionRow.self, &visitor, \.time) { visit in
             for part in try parts(all) {
-                guard let precision else {
-                    try ledger.forEachPosition(of: nil, part, visit)
-                    continue
-                }
-                try ledger.forEachPosition(of: nil, part) { visit($0.reduced(to: precision)) }
+                try ledger.forEachPositionSeries(of: nil, part, readsAhead: false) { visit(reduced($0) { $0.reduced(to: $1) }) }
             }
         }
         for kind in TelemetryKind.allCases {
@@ -131,8 +130,14 @@ public struct LakeTables {
                 LakeTable(
                     name, view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
                     seconds: { $0.time == 0 ? nil : Int64($0.time) },
-                    forEach: { visit in try ledger.forEachTelemetry(of: nil, kind: kind, all, visit) }))
+                    forEach: { visit in try ledger.forEachTelemetrySeries(of: nil, kind: kind, all, readsAhead: false, visit) }))
         }
+    }
+
+    /// The rows, no more exact than requested.
+    private func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
+        guard let precision else { return rows }
+        return rows.map { reduce($0, precision) }
     }
 
     /// All positions, a few days at a time: the fewer files are written at once, the larger their pages are.
@@ -155,7 +160,7 @@ public struct LakeTables {
 
     private func table<Row: TableRow & QueryRow>(
         _ rows: Row.Type, _ visitor: inout some LakeVisitor, isOfNow: Bool = false, _ time: @escaping (Row) -> UInt32,
-        forEach: @escaping ((Row) -> Void) throws -> Void,
+        forEach: @escaping (([Row]) -> Void) throws -> Void,
         columns: ([TableColumn<Row>]) -> [TableColumn<Row>] = { $0 }
     ) throws {
         guard isWanted(Row.tableName) else { return }
@@ -172,7 +177,7 @@ public struct LakeTables {
         let time = GenericTable.time(Row.self)
         try visitor.visit(
             LakeTable(Row.table, view: Row.view, GenericTable.columns(Row.self), seconds: { time?($0) }) { visit in
-                try ledger.fetch(FetchDescriptor<Row>()).forEach(visit)
+                visit(try ledger.fetch(FetchDescriptor<Row>()))
             })
     }
 }

@@ -28,17 +28,22 @@ struct LogLakeTables {
                 EventRecord.tableName, view: nil, EventRecord.tableColumns(context),
                 seconds: { $0.header.arrivalTime.seconds }
             ) { visit in
-                if let events { try forEachEvent(in: events, visit) }
+                if let events { try RowParts.of(visit) { try forEachEvent(in: events, $0) } }
             }
             table.state = "\(ledger.log.first) \(try ledger.log.lastErasure()?.rawValue ?? 0)"
-            table.narrow = LakeTable.Narrow(newDays: newDays, forEach: forEachEvent)
+            table.narrow = LakeTable.Narrow(newDays: newDays) { days, visit in
+                try RowParts.of(visit) { try forEachEvent(of: days, $0) }
+            }
             try visitor.visit(table)
         }
         if isWanted(PacketRow.tableName) {
             try visitor.visit(
                 LakeTable(
                     PacketRow.tableName, view: PacketRow.tableName, PacketRow.tableColumns(context),
-                    seconds: { $0.heard?.seconds }, forEach: forEachPacket))
+                    seconds: { $0.heard?.seconds }
+                ) { visit in
+                    try RowParts.of(visit, forEachPacket)
+                })
         }
         if isWanted(ReceptionRecord.tableName) {
             try visitor.visit(
@@ -46,7 +51,7 @@ struct LogLakeTables {
                     ReceptionRecord.tableName, view: PacketRow.tableName, ReceptionRecord.tableColumns(context),
                     seconds: { $0.reception.arrival.seconds }
                 ) { visit in
-                    try forEachPacket { ReceptionRecord.all(of: $0).forEach(visit) }
+                    try RowParts.of(visit) { visit in try forEachPacket { ReceptionRecord.all(of: $0).forEach(visit) } }
                 })
         }
     }

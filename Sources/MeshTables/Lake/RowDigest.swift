@@ -29,13 +29,21 @@ struct RowDigest: Equatable {
         }
     }
 
+    /// How many rows are hashed column by column at a time, while their hashes are in the processor's cache.
+    private static let rowsAtOnce = 2_048
+
     /// A hash of each row of a batch.
     static func hashes(_ batch: ColumnBatch, seed: UInt64, _ names: inout [Int: [UInt64]]) -> [UInt64] {
         var hashes = [UInt64](repeating: seed, count: batch.rowCount)
         for (place, column) in batch.columns.enumerated() {
-            var known = names[place] ?? []
-            add(column, to: &hashes, &known)
+            guard case .dictionary(_, let dictionary) = column.data else { continue }
+            var known = names.removeValue(forKey: place) ?? []
+            while known.count < dictionary.count { known.append(hash(dictionary.text(known.count))) }
             names[place] = known
+        }
+        for start in stride(from: 0, to: batch.rowCount, by: rowsAtOnce) {
+            let rows = start..<min(start + rowsAtOnce, batch.rowCount)
+            for (place, column) in batch.columns.enumerated() { add(column, rows, to: &hashes, from: 0, names[place] ?? []) }
         }
         return hashes
     }
@@ -51,9 +59,14 @@ struct RowDigest: Equatable {
         return product.high ^ product.low
     }
 
-    private static func add(_ column: ColumnArray, to hashes: inout [UInt64], _ known: inout [UInt64]) {
+    /// - Parameters:
+    ///   - first: the row of the first hash.
+    ///   - texts: the hashes of a dictionary's texts.
+    private static func add(
+        _ column: ColumnArray, _ rows: Range<Int>, to hashes: inout [UInt64], from first: Int, _ texts: [UInt64]
+    ) {
         @inline(__always)
-        func each(_ value: (Int) -> UInt64) { mix(column, into: &hashes, value) }
+        func each(_ value: (Int) -> UInt64) { mix(column, rows, into: &hashes, from: first, value) }
         switch column.data {
         case .bool(let bits): each { UInt64(bits[$0 >> 3] >> UInt8($0 & 7) & 1) }
         case .int32(let values): each { UInt64(bitPattern: Int64(values[$0])) }
@@ -64,28 +77,28 @@ struct RowDigest: Equatable {
         case .float32(let values): each { UInt64(values[$0].bitPattern) }
         case .float64(let values): each { values[$0].bitPattern }
         case .bytes(let offsets, let bytes): each { hash(bytes[Int(offsets[$0])..<Int(offsets[$0 + 1])]) }
-        case .dictionary(let indexes, let dictionary):
-            while known.count < dictionary.count { known.append(hash(dictionary.text(known.count))) }
-            let texts = known
-            each { texts[Int(indexes[$0])] }
+        case .dictionary(let indexes, _): each { texts[Int(indexes[$0])] }
         case .list(let offsets, let elements):
-            let count = Int(offsets.last ?? 0)
-            var parts = [UInt64](repeating: element, count: count)
-            var none: [UInt64] = []
-            add(ColumnArray(count: count, nullCount: 0, validity: [], data: elements), to: &parts, &none)
-            each { parts[Int(offsets[$0])..<Int(offsets[$0 + 1])].reduce(emptyList, mix) }
+            let places = Int(offsets[rows.lowerBound])..<Int(offsets[rows.upperBound])
+            var parts = [UInt64](repeating: element, count: places.count)
+            let column = ColumnArray(count: places.upperBound, nullCount: 0, validity: [], data: elements)
+            add(column, places, to: &parts, from: places.lowerBound, [])
+            each { row in
+                let own = Int(offsets[row]) - places.lowerBound..<Int(offsets[row + 1]) - places.lowerBound
+                return parts[own].reduce(emptyList, mix)
+            }
         }
     }
 
     @inline(__always)
-    private static func mix(_ column: ColumnArray, into hashes: inout [UInt64], _ value: (Int) -> UInt64) {
+    private static func mix(
+        _ column: ColumnArray, _ rows: Range<Int>, into hashes: inout [UInt64], from first: Int, _ value: (Int) -> UInt64
+    ) {
         var hashes = hashes.mutableSpan
         if column.validity.isEmpty {
-            for index in 0..<column.count { hashes[index] = mix(hashes[index], value(index)) }
+            for row in rows { hashes[row &- first] = mix(hashes[row &- first], value(row)) }
         } else {
-            for index in 0..<column.count {
-                hashes[index] = mix(hashes[index], column.isValid(index) ? value(index) : null)
-            }
+            for row in rows { hashes[row &- first] = mix(hashes[row &- first], column.isValid(row) ? value(row) : null) }
         }
     }
 

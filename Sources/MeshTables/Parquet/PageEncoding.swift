@@ -15,24 +15,14 @@ struct BitPacker {
 
     init(_ bytes: consuming [UInt8] = []) { self.bytes = bytes }
 
+    /// - Parameter value: below 2 to the power of `width`.
     @inline(__always)
     mutating func append(_ value: UInt64, width: Int) {
-        if count + width <= 64 {
-            pending |= value << UInt64(count)
-            count += width
-            if count >= 32 { flush32() }
-        } else {
-            append(value & 0xffff_ffff, width: 32)
-            append(value >> 32, width: width - 32)
-        }
-    }
-
-    private mutating func flush32() {
-        while count >= 8 {
-            bytes.append(UInt8(truncatingIfNeeded: pending))
-            pending >>= 8
-            count -= 8
-        }
+        pending |= value << UInt64(count)
+        guard count + width >= 64 else { return count += width }
+        unsafe withUnsafeBytes(of: pending.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+        pending = value >> UInt64(64 - count)  // nothing where all of it is stored
+        count += width - 64
     }
 
     mutating func finish() {
@@ -144,14 +134,33 @@ extension [UInt8] {
 
     /// The first bytes of all values, then their second bytes, and so on.
     mutating func append(split values: [UInt64], width: Int) {
-        reserveCapacity(count + values.count * width)
-        for byte in 0..<width {
-            for value in values { append(UInt8(truncatingIfNeeded: value >> UInt64(8 * byte))) }
+        append(count: values.count * width) { bytes, start in
+            var place = start
+            for byte in 0..<width {
+                for value in values {
+                    bytes[place] = UInt8(truncatingIfNeeded: value >> UInt64(8 * byte))
+                    place &+= 1
+                }
+            }
         }
     }
 
     mutating func append(plain values: [UInt64], width: Int) {
-        reserveCapacity(count + values.count * width)
-        for value in values { append(littleEndian: value, width: width) }
+        append(count: values.count * width) { bytes, start in
+            var place = start
+            for value in values {
+                for byte in 0..<width { bytes[place &+ byte] = UInt8(truncatingIfNeeded: value >> UInt64(8 * byte)) }
+                place &+= width
+            }
+        }
+    }
+
+    /// Appends bytes that are zeros until `fill` has written them.
+    @inline(__always)
+    private mutating func append(count: Int, _ fill: (inout MutableSpan<UInt8>, _ start: Int) -> Void) {
+        let start = self.count
+        append(contentsOf: repeatElement(0, count: count))
+        var span = mutableSpan
+        fill(&span, start)
     }
 }

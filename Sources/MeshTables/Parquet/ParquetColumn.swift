@@ -185,30 +185,32 @@ final class ParquetColumn: @unchecked Sendable {
     private func append(
         _ data: ColumnData, _ column: ColumnArray?, to page: inout [UInt8]
     ) throws -> (PageEncoding, ValueBounds?) {
-        func kept<Value>(_ values: [Value]) -> [Value] {
-            guard let column else { return values }
-            var kept: [Value] = []
+        @inline(__always)
+        func kept<Value, Kept>(_ values: [Value], _ convert: (Value) -> Kept) -> [Kept] {
+            guard let column else { return values.map(convert) }
+            var kept: [Kept] = []
             kept.reserveCapacity(values.count)
-            for (index, value) in values.enumerated() where column.isValid(index) { kept.append(value) }
+            for (index, value) in values.enumerated() where column.isValid(index) { kept.append(convert(value)) }
             return kept
         }
         switch data {
         case .bool(let bits): return appendBools(bits, column, to: &page)
-        case .int32(let values): return appendNumbers(kept(values).map { UInt64(UInt32(bitPattern: $0)) }, to: &page)
-        case .uint32(let values): return appendNumbers(kept(values).map { UInt64($0) }, to: &page)
+        case .int32(let values): return appendNumbers(kept(values) { UInt64(UInt32(bitPattern: $0)) }, to: &page)
+        case .uint32(let values): return appendNumbers(kept(values) { UInt64($0) }, to: &page)
         case .int64(let values):
             let scale: Int64 = schema.type == .seconds ? 1_000_000 : 1
-            return appendNumbers(kept(values).map { UInt64(bitPattern: $0 &* scale) }, to: &page)
+            return appendNumbers(kept(values) { UInt64(bitPattern: $0 &* scale) }, to: &page)
         case .uint64(let values):
-            let kept = kept(values)
+            let kept = column == nil ? values : kept(values) { $0 }
             if isSigned, let large = kept.first(where: { $0 > Int64.max }) {
                 throw TableError(.damaged, "\(schema.name) has the value \(large), which readers of the lake cannot hold")
             }
             return appendNumbers(kept, to: &page)
-        case .float32(let values): return appendNumbers(kept(values).map { UInt64($0.bitPattern) }, to: &page)
-        case .float64(let values): return appendNumbers(kept(values).map(\.bitPattern), to: &page)
+        case .float32(let values): return appendNumbers(kept(values) { UInt64($0.bitPattern) }, to: &page)
+        case .float64(let values): return appendNumbers(kept(values) { $0.bitPattern }, to: &page)
         case .bytes(let offsets, let bytes): return appendTexts(offsets, bytes, column, to: &page)
-        case .dictionary(let indexes, let dictionary): return appendIndexes(kept(indexes), dictionary, to: &page)
+        case .dictionary(let indexes, let dictionary):
+            return appendIndexes(column == nil ? indexes : kept(indexes) { $0 }, dictionary, to: &page)
         case .list: throw TableError(.damaged, "\(schema.name): lists of lists cannot be stored")
         }
     }
@@ -363,10 +365,17 @@ final class ParquetColumn: @unchecked Sendable {
     }
 
     private func framed(_ page: [UInt8], isDictionary: Bool, _ count: Int, _ encoding: PageEncoding) throws -> [UInt8] {
-        let compressed = try PageCompressors.compress(page, level: level)
+        try PageCompressors.compress(page, level: level) { compressed in
+            try framed(page.count, compressed, isDictionary: isDictionary, count, encoding)
+        }
+    }
+
+    private func framed(
+        _ byteCount: Int, _ compressed: ArraySlice<UInt8>, isDictionary: Bool, _ count: Int, _ encoding: PageEncoding
+    ) throws -> [UInt8] {
         var header = ThriftWriter()
         header.i32(1, isDictionary ? 2 : 0)
-        header.i32(2, page.count)
+        header.i32(2, byteCount)
         header.i32(3, compressed.count)
         header.structure(isDictionary ? 7 : 5) {
             $0.i32(1, count)
@@ -377,7 +386,7 @@ final class ParquetColumn: @unchecked Sendable {
             }
         }
         let bytes = header.finish()
-        uncompressedSize += bytes.count + page.count
+        uncompressedSize += bytes.count + byteCount
         return bytes + compressed
     }
 }

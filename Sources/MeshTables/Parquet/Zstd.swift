@@ -1,9 +1,10 @@
 import CZstd
 import Synchronization
 
-/// Compresses with Debian's libzstd. One thread at a time; its context is reused. Safe: private and freed with the object.
+/// Compresses with Debian's libzstd. One thread at a time; its context and its room are reused. Safe: private and freed with the object.
 @safe private final class PageCompressor {
     private let context: OpaquePointer
+    private var room: [UInt8] = []
 
     init() throws {
         guard let context = unsafe ZSTD_createCCtx() else { throw TableError(.storage, "not enough memory to compress") }
@@ -12,17 +13,17 @@ import Synchronization
 
     deinit { _ = unsafe ZSTD_freeCCtx(context) }
 
-    func compress(_ source: [UInt8], level: Int32) throws -> [UInt8] {
-        let room = ZSTD_compressBound(source.count)
-        var written = 0
-        let compressed = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-            written = unsafe source.withUnsafeBytes { source in
-                unsafe ZSTD_compressCCtx(context, target.baseAddress, room, source.baseAddress, source.count, level)
+    /// The bytes stay as they are until the next call.
+    func compress(_ source: [UInt8], level: Int32) throws -> ArraySlice<UInt8> {
+        let most = ZSTD_compressBound(source.count)
+        if room.count < most { room = [UInt8](repeating: 0, count: most) }
+        let written = unsafe room.withUnsafeMutableBytes { target in
+            unsafe source.withUnsafeBytes { source in
+                unsafe ZSTD_compressCCtx(context, target.baseAddress, target.count, source.baseAddress, source.count, level)
             }
-            count = ZSTD_isError(written) == 0 ? written : 0
         }
         guard ZSTD_isError(written) == 0 else { throw TableError(.storage, "zstd could not compress \(source.count) bytes") }
-        return compressed
+        return room[..<written]
     }
 }
 
@@ -35,10 +36,12 @@ enum PageCompressors {
 
     private static let idle = Mutex<[Loan]>([])
 
-    static func compress(_ source: [UInt8], level: Int32) throws -> [UInt8] {
+    static func compress<Result>(
+        _ source: [UInt8], level: Int32, _ body: (ArraySlice<UInt8>) throws -> Result
+    ) throws -> Result {
         let loan = try idle.withLock { $0.popLast() } ?? Loan(compressor: PageCompressor())
         defer { idle.withLock { $0.append(loan) } }
-        return try loan.compressor.compress(source, level: level)
+        return try body(loan.compressor.compress(source, level: level))
     }
 }
 

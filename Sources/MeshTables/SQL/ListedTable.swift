@@ -49,7 +49,7 @@ private final class ListedTableCursor<Row: TableRow>: LogCursor<Row> {
         }
     }
 
-    override func read(_ most: Int) throws {
+    override func read(_ most: Int, goesOn: Bool) throws {
         columns.removeAll()
         columns.rows = try pump?.next(most) ?? []
         (count, isComplete) = (columns.rows.count, pump?.isAtEnd ?? true)

@@ -296,7 +296,7 @@ private final class EventTableCursor: LogCursor<EventRecord> {
         names = Dictionary(try ledger.log.sources().map { ($0.id.rawValue, $0.name) }) { first, _ in first }
     }
 
-    override func read(_ most: Int) throws {
+    override func read(_ most: Int, goesOn: Bool) throws {
         columns.removeAll()
         while let run = runs.last, columns.rows.isEmpty, let ledger {
             let readsPayload = plan.reads(log.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
@@ -401,7 +401,7 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         }
     }
 
-    override func read(_ most: Int) throws {
+    override func read(_ most: Int, goesOn: Bool) throws {
         columns.removeAll()
         guard let pump else {
             (count, isComplete) = (0, true)

@@ -96,6 +96,7 @@ class BatchCursor: VirtualCursor {
 
     let table: PlannedTable
     private(set) var plan = TablePlan()
+    private(set) var planNumber = 0
     private(set) var ledger: Ledger?
     private(set) var snapshot: SQLSnapshot?
     private var moment = SQLConstant.null
@@ -115,7 +116,7 @@ class BatchCursor: VirtualCursor {
     final override var isAtEnd: Bool { index >= count }
 
     final override func start(_ number: Int, _ values: [SQLArgument]) throws {
-        plan = table.plan(number)
+        (plan, planNumber) = (table.plan(number), number)
         (index, count, isComplete, moment) = (0, 0, true, .null)
         var (limit, offset): (Int64?, Int64) = (nil, 0)
         for (use, value) in zip(plan.uses, values) {
@@ -145,6 +146,12 @@ class BatchCursor: VirtualCursor {
         try load()
     }
 
+    override func rest() -> Bool {
+        (ledger, snapshot, index, count, isComplete) = (nil, nil, 0, 0, true)
+        loaded.removeAll()
+        return false
+    }
+
     @inline(__always)
     final override func advance() throws {
         index &+= 1
@@ -155,7 +162,7 @@ class BatchCursor: VirtualCursor {
         repeat {
             index = 0
             loaded.removeAll()
-            try read(size)
+            try read(size, goesOn: size == Self.most)
             size = min(size * 2, Self.most)
         } while count == 0 && !isComplete
     }
@@ -187,7 +194,9 @@ class BatchCursor: VirtualCursor {
     /// Prepares to read the rows within the values' bounds.
     func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {}
     /// Reads about this many of the next rows; sets `count` and `isComplete`.
-    func read(_ most: Int) throws { (count, isComplete) = (0, true) }
+    ///
+    /// - Parameter goesOn: whether so many were read that more are likely to be.
+    func read(_ most: Int, goesOn: Bool) throws { (count, isComplete) = (0, true) }
     /// The values of the current rows; nil if there is no such column.
     func loadColumn(_ column: Int) -> LoadedColumn? { nil }
     func writeKey(to result: SQLResult) { result.null() }

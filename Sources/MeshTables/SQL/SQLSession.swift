@@ -20,8 +20,7 @@ internal import Synchronization
     private var openCursors = 0
     /// The last failure in a table, of which SQLite keeps only the text.
     var failure: (any Error)?
-    /// The views that statements of this connection have read; their snapshots begin together.
-    private(set) var asked: Set<String> = []
+    private var views = StatementViews()
 
     @unsafe init(_ connection: OpaquePointer, _ ledger: Ledger?, _ opener: LedgerOpener) {
         unsafe self.connection = connection
@@ -40,7 +39,8 @@ internal import Synchronization
 
     func past(of ledger: Ledger, _ moment: PointInTime) throws -> Ledger { try opener.past(of: ledger, moment) }
 
-    func ask(_ view: String) { asked.insert(view) }
+    /// Notes that a statement which is being prepared reads a view.
+    func ask(_ view: String) { views.ask(view) }
 
     // MARK: Statements
 
@@ -78,7 +78,10 @@ internal import Synchronization
         return unsafe found
     }
 
-    func snapshot(of ledger: Ledger) throws -> SQLSnapshot { try snapshots.snapshot(of: ledger, asked) }
+    func snapshot(of ledger: Ledger) throws -> SQLSnapshot {
+        let statements = unsafe running.map { unsafe UInt(bitPattern: $0.statement) }
+        return try snapshots.snapshot(of: ledger, unsafe views.read(by: statements, on: connection))
+    }
 }
 
 /// The snapshots of one ledger.
@@ -86,35 +89,36 @@ final class SQLSnapshot {
     let ledger: Ledger
     /// Later events are ignored.
     let head: UInt64
-    private var reads: [String: ViewRead] = [:]
+    private var reads: [String: SQLView] = [:]
 
-    /// - Parameter views: the views whose snapshots begin together, if they can begin at the same event.
-    init(_ ledger: Ledger, _ views: Set<String>) throws {
+    init(_ ledger: Ledger) {
         self.ledger = ledger
         head = ledger.asOfSequence?.rawValue ?? ledger.log.head.rawValue
-        guard views.count > 1 else { return }
+    }
+
+    /// Begins the snapshots of the views that have none yet, all at the same event if that can be.
+    func begin(_ views: Set<String>) throws {
+        let missing = views.filter { reads[$0] == nil }
+        guard missing.count > 1 else { return }
         for _ in 0..<5 {
-            reads.removeAll()
             var checkpoints: Set<UInt64> = []
-            for view in views {
+            for view in missing {
+                reads[view] = nil
                 guard let read = try? read(view) else { continue }  // reported when a statement reads it
-                checkpoints.insert(try read.store.checkpoint(in: read.transaction).sequence)
+                checkpoints.insert(try read.checkpoint())
             }
             if checkpoints.count <= 1 { return }
         }
     }
 
-    func read(_ view: String) throws -> ViewRead {
+    func read(_ view: String) throws -> SQLView {
         if let known = reads[view] { return known }
-        let made = try ViewRead(ledger.store(of: view))
+        let made = try SQLView(ViewRead(ledger.store(of: view)))
         reads[view] = made
         return made
     }
 
-    func checkpoint(of view: String) throws -> UInt64 {
-        let read = try read(view)
-        return try read.store.checkpoint(in: read.transaction).sequence
-    }
+    func checkpoint(of view: String) throws -> UInt64 { try read(view).checkpoint() }
 }
 
 /// Safe: the mutex guards everything; snapshots are used only between `use` and `endLater`, while the timer does not touch them.
@@ -166,10 +170,10 @@ private final class SnapshotBox: @unchecked Sendable {
 
     func snapshot(of ledger: Ledger, _ views: Set<String>) throws -> SQLSnapshot {
         try lock.withLock { _ in
-            if let known = state.known[ObjectIdentifier(ledger)] { return known }
-            let made = try SQLSnapshot(ledger, views)
-            state.known[ObjectIdentifier(ledger)] = made
-            return made
+            let snapshot = state.known[ObjectIdentifier(ledger)] ?? SQLSnapshot(ledger)
+            state.known[ObjectIdentifier(ledger)] = snapshot
+            try snapshot.begin(views)
+            return snapshot
         }
     }
 }

@@ -86,7 +86,7 @@ private let connect:
 private let disconnect: @convention(c) (UnsafeMutablePointer<sqlite3_vtab>?) -> CInt = { table in
     guard let table = unsafe table else { return SQLITE_OK }
     let box = unsafe UnsafeMutableRawPointer(table).assumingMemoryBound(to: TableBox.self)
-    unsafe box.pointee.object?.release()
+    unsafe box.pointee.object?.takeRetainedValue().end()
     unsafe box.deinitialize(count: 1)
     unsafe box.deallocate()
     return SQLITE_OK
@@ -162,19 +162,19 @@ private let open:
             guard let table = unsafe object(table), let cursor = unsafe cursor else { return SQLITE_MISUSE }
             table.session.enter()
             let box = UnsafeMutablePointer<CursorBox>.allocate(capacity: 1)
-            unsafe box.initialize(to: CursorBox(object: Unmanaged.passRetained(table.cursor())))
+            unsafe box.initialize(to: CursorBox(object: Unmanaged.passRetained(table.openCursor())))
             unsafe cursor.pointee = UnsafeMutableRawPointer(box).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
             return SQLITE_OK
         }
 
 private let close: @convention(c) (UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> CInt = { cursor in
     guard let cursor = unsafe cursor else { return SQLITE_OK }
-    let session = unsafe object(cursor.pointee.pVtab)?.session
+    let table = unsafe object(cursor.pointee.pVtab)
     let box = unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self)
-    unsafe box.pointee.object?.release()
+    if let object = unsafe box.pointee.object?.takeRetainedValue() { table?.close(object) }
     unsafe box.deinitialize(count: 1)
     unsafe box.deallocate()
-    session?.leave()
+    table?.session.leave()
     return SQLITE_OK
 }
 

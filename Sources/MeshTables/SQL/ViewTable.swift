@@ -18,6 +18,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     private let accesses = RowAccess.all(of: Row.self)
     /// Key values that all rows of the table share, by row column.
     let fixed: [Int: ColumnNumberSet]
+    private var prepared: [Int: PreparedView<Row>] = [:]
 
     init(
         _ session: SQLSession, name: String, path: String?, fixed: [String: SQLConstant] = [:],
@@ -97,6 +98,21 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
 
     override func cursor() -> VirtualCursor { ViewCursor(self) }
 
+    /// What each run of a statement with this plan needs.
+    func prepared(_ number: Int) -> PreparedView<Row> {
+        if let known = prepared[number] { return known }
+        let plan = plan(number)
+        let shown = columns.indices.filter { plan.reads($0) }
+        let needed = shown.map { self.needed[$0] }
+        let chosen = needed.contains { $0 == nil } ? nil : Array(Set(needed.flatMap { $0 ?? [] }))
+        let made = PreparedView(
+            access: PreparedAccess<Row>(access: plan.access, columns: chosen),
+            isContextual: shown.contains { columns[$0].isContextual },
+            readsKeys: hasBareKeys || plan.reads(columns.count + (table.hidden.firstIndex(of: .rowKey) ?? 0)))
+        prepared[number] = made
+        return made
+    }
+
     /// The positions in an access that the table's own values fill.
     func fixedBounds(_ access: Int) -> [Int: ColumnNumberSet] {
         guard !fixed.isEmpty, accesses.indices.contains(access) else { return [:] }
@@ -106,11 +122,18 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
     }
 }
 
+/// A plan for a view: how rows are found, whether it has a column that depends on more than the row, and whether it reads the rows' keys.
+struct PreparedView<Row: QueryRow> {
+    let access: PreparedAccess<Row>
+    let isContextual: Bool
+    let readsKeys: Bool
+}
+
 /// A walk through rows of a view.
 private final class ViewCursor<Row: QueryRow>: BatchCursor {
     private let view: ViewTable<Row>
     private var columns: RowColumns<Row>
-    private var pull: RowPull<Row>?
+    private var batches: RowBatches<Row>?
     private var found: [Row] = []
     private var keys: RowKeys
 
@@ -121,17 +144,25 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
         super.init(view)
     }
 
+    override func rest() -> Bool {
+        _ = super.rest()
+        batches?.end()
+        (batches, found) = (nil, [])
+        columns.rest()
+        keys.removeAll(isWanted: false)
+        return true
+    }
+
     override func begin(_ values: [SQLArgument], _ ledger: Ledger, _ snapshot: SQLSnapshot) throws {
-        pull = nil
-        found = []
-        let shown = view.columns.indices.filter { plan.reads($0) }
-        if shown.contains(where: { view.columns[$0].isContextual }) {
+        batches?.end()
+        (batches, found) = (nil, [])
+        let prepared = view.prepared(planNumber)
+        if prepared.isContextual {
             columns = RowColumns(view.makeColumns(try TableContext(ledger)).prefix(view.columns.count).map { $0 })
         } else {
             columns.removeAll()
         }
-        keys.removeAll(
-            isWanted: view.hasBareKeys || plan.reads(view.columns.count + (view.table.hidden.firstIndex(of: .rowKey) ?? 0)))
+        keys.removeAll(isWanted: prepared.readsKeys)
         if let text = Self.words(plan, values) { return try search(text, ledger) }
         var bounds = view.fixedBounds(plan.access)
         for (use, value) in zip(plan.uses, values) {
@@ -145,29 +176,27 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
             bounds[place] = bounds[place].map { $0.narrowed(by: set) } ?? set
         }
         let read = try snapshot.read(Row.view)
-        let needed = shown.map { view.needed[$0] }
-        let chosen = needed.contains { $0 == nil } ? nil : Array(Set(needed.flatMap { $0 ?? [] }))
-        pull = try RowPull(
-            access: plan.access, bounds: bounds, isReversed: plan.isReversed, columns: chosen, limit: nil, in: read.store,
-            read.transaction, includesArchived: false, ledger)
+        try read.use { store, transaction in
+            let pull = try RowPull(
+                prepared.access, bounds: bounds, isReversed: plan.isReversed, limit: nil, in: store, transaction,
+                includesArchived: false, ledger)
+            batches = RowBatches(read, pull, readsKeys: prepared.readsKeys)
+        }
     }
 
-    override func read(_ most: Int) throws {
-        columns.removeAll()
-        if pull == nil {
+    override func read(_ most: Int, goesOn: Bool) throws {
+        guard batches != nil else {
             columns.rows = found
             found = []
             (count, isComplete) = (columns.rows.count, true)
             return
         }
-        guard let read = try snapshot?.read(Row.view) else { return }
-        keys.removeAll(isWanted: keys.isWanted)
-        if keys.isWanted {
-            try pull?.read(read.store, read.transaction, most: most, into: &columns.rows, keys: &keys.keys)
-        } else {
-            try pull?.read(read.store, read.transaction, most: most, into: &columns.rows)
+        do {
+            isComplete = try batches?.next(most, into: &columns.rows, keys: &keys.keys, goesOn: goesOn) ?? true
+        } catch {
+            throw ledger?.queryError(error) ?? error
         }
-        (count, isComplete) = (columns.rows.count, pull?.isAtEnd ?? true)
+        count = columns.rows.count
     }
 
     override func loadColumn(_ column: Int) -> LoadedColumn? { columns.load(column) }

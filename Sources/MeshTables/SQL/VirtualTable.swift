@@ -21,6 +21,19 @@ class VirtualTable {
 
     func cursor() -> VirtualCursor { VirtualCursor() }
 
+    /// The last cursor that was closed, if another statement can use it.
+    private var resting: VirtualCursor?
+
+    final func openCursor() -> VirtualCursor {
+        defer { resting = nil }
+        return resting ?? cursor()
+    }
+
+    final func close(_ cursor: VirtualCursor) { if cursor.rest() { resting = cursor } }
+
+    /// To be called last: a cursor may refer to its table.
+    final func end() { resting = nil }
+
     /// What finds rows without reading all of them, and its columns in order, for people to read.
     var finds: [String] { [] }
 }
@@ -30,6 +43,9 @@ class VirtualCursor {
     var isAtEnd: Bool { true }
 
     func start(_ plan: Int, _ values: [SQLArgument]) throws {}
+    /// Drops what it has read.
+    /// - Returns: whether another statement can use it.
+    func rest() -> Bool { false }
     func advance() throws {}
     func write(_ column: Int, to result: SQLResult) throws { result.null() }
     var rowID: Int64 { 0 }

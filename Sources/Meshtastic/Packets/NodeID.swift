@@ -21,25 +21,20 @@ public enum NodeID {
 
     /// The number in a text: `!` and one to eight hex digits of either case, or `^all`. Nil for anything else.
     public static func parse(_ text: some StringProtocol) -> UInt32? {
-        if text.utf8.elementsEqual(everyone.utf8) { return broadcast }
-        guard text.utf8.first == UInt8(ascii: "!") else { return nil }
-        let digits = text.utf8.dropFirst()
-        guard !digits.isEmpty, digits.dropFirst(8).isEmpty else { return nil }
-        var number: UInt32 = 0
-        for digit in digits {
-            guard let value = hexValue(digit) else { return nil }
-            number = number << 4 | value
-        }
-        return number
+        let text = String(text)
+        return unsafe text.utf8.elementsEqual(everyone.utf8) ? broadcast : number(text.utf8.span.bytes)
     }
 
     /// Like `parse`, without a string; 0 for anything but `!` and one to eight hex digits.
     @inline(__always)
-    package static func parse(_ bytes: RawSpan) -> UInt32 {
-        guard bytes.byteCount >= 2, bytes.byteCount <= 9, bytes.byte(uncheckedAt: 0) == UInt8(ascii: "!") else { return 0 }
+    package static func parse(_ bytes: RawSpan) -> UInt32 { number(bytes) ?? 0 }
+
+    @inline(__always)
+    private static func number(_ bytes: RawSpan) -> UInt32? {
+        guard bytes.byteCount >= 2, bytes.byteCount <= 9, bytes.byte(uncheckedAt: 0) == UInt8(ascii: "!") else { return nil }
         var number: UInt32 = 0
         for offset in 1..<bytes.byteCount {
-            guard let value = hexValue(bytes.byte(uncheckedAt: offset)) else { return 0 }
+            guard let value = hexValue(bytes.byte(uncheckedAt: offset)) else { return nil }
             number = number << 4 | value
         }
         return number

@@ -9,7 +9,7 @@ package struct ViewFolder: Sendable {
 
     package func store(_ identifier: String) -> String { path + "/" + identifier }
 
-    var currentFile: String { path + "/current" }
+    package var currentFile: String { path + "/current" }
 
     /// While this is the same, so is `current()`, unless that recipe's own file was removed. Read it before `current()`.
     package var stamp: FileStamp? { FileStamp(currentFile) }

@@ -16,7 +16,9 @@ package struct RowDeclaration<Row>: Sendable {
     private let fields: [RowField<Row>]
     /// Plain fields that follow each other, and the place of the other field after them.
     private let runs: [(plain: [PlainField], other: Int?)]
-    /// By number: where a field that is read goes.
+    /// By tag: where a number goes.
+    private let tagged: [TaggedField]
+    /// By number: where any other field goes.
     private let targets: [FieldTarget]
     private let nodes: [RowColumn<Row>]
     /// The stored fields as a `.proto` file has them, by their numbers; the type is empty if several make up one property.
@@ -37,8 +39,15 @@ package struct RowDeclaration<Row>: Sendable {
         }
         self.runs = runs
         var targets = [FieldTarget](repeating: .nothing, count: Int(fields.last?.number ?? 0) + 1)
-        for (place, field) in fields.enumerated() { targets[Int(field.number)] = field.plain.map { .plain($0) } ?? .other(place) }
+        for (place, field) in fields.enumerated() {
+            if let plain = field.plain, field.number <= TaggedField.largest {
+                if plain.isReference { targets[Int(field.number)] = .reference(plain) }
+            } else {
+                targets[Int(field.number)] = .other(place)
+            }
+        }
         self.targets = targets
+        tagged = TaggedField.all(fields.compactMap(\.plain))
         nodes = declared.filter { $0.traits.naming != nil }
         schema = declared.flatMap { column in column.traits.wire.map { ($0.number, column.name, $0.layout) } }
             .sorted { $0.0 < $1.0 }
@@ -58,13 +67,20 @@ package struct RowDeclaration<Row>: Sendable {
         var reader = WireReader(bytes)
         unsafe try withUnsafeMutablePointer(to: &row) { (row) throws(WireError) in
             let start = UnsafeMutableRawPointer(row)
-            let targets = targets.span
-            while let field = try reader.next() {
+            let (targets, tagged) = (targets.span, tagged.span)
+            while true {
+                let (tag, length) = reader.shortTag
+                if tag < tagged.count, tagged[Int(tag)].step != .other {
+                    reader.skipTag(length)
+                    unsafe try tagged[Int(tag)].take(&reader, into: start)
+                    continue
+                }
+                guard let field = try reader.next() else { return }
                 let number = Int(field.number)
                 guard number < targets.count else { continue }
                 switch targets[number] {
                 case .nothing: continue
-                case .plain(let plain): unsafe try plain.take(field, reader, into: start)
+                case .reference(let plain): unsafe try plain.take(field, reader, into: start)
                 case .other(let place): unsafe try fields[place].take(&row.pointee, field, reader, true)
                 }
             }
@@ -85,8 +101,9 @@ package struct RowDeclaration<Row>: Sendable {
 
 /// Where a stored field goes.
 private enum FieldTarget: Sendable {
+    /// Nowhere, or as `TaggedField` says.
     case nothing
-    case plain(PlainField)
+    case reference(PlainField)
     /// Its place among the fields.
     case other(Int)
 }

@@ -79,7 +79,7 @@ struct QueryPlan<Row: QueryRow> {
             guard let number = descriptor.keyPath.flatMap({ layouts.numbers.number(of: $0) }) else { return nil }
             wanted.insert(number)
         }
-        return ChosenFields(wanted.map { layouts.columns[$0] })
+        return ChosenFields(wanted.map { layouts.columns[$0] }, single: layouts.singleFields)
     }
 
     private static func needsScan(_ isForAll: Bool) -> QueryError {

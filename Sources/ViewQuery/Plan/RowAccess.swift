@@ -38,6 +38,21 @@ package struct RowAccess: Sendable {
     }
 }
 
+/// One of `RowAccess.all`, and the fields that are decoded of the rows which it finds: made once for a statement that runs often.
+package struct PreparedAccess<Row: QueryRow>: Sendable {
+    fileprivate let layout: KeyLayout<Row>
+    fileprivate let fields: ChosenFields?
+
+    /// - Parameters:
+    ///   - access: which of `RowAccess.all`.
+    ///   - columns: those to decode; nil for all.
+    package init(access: Int, columns: [Int]?) {
+        let layouts = RowLayouts<Row>.shared
+        layout = layouts.indexes.indices.contains(access - 1) ? layouts.indexes[access - 1] : layouts.primary
+        fields = columns.flatMap { ChosenFields($0.map { layouts.columns[$0] }, single: layouts.singleFields) }
+    }
+}
+
 /// Reads the rows of a key or an index a few at a time, for callers that pull them one by one.
 package struct RowPull<Row: QueryRow> {
     private let plan: QueryPlan<Row>
@@ -46,26 +61,26 @@ package struct RowPull<Row: QueryRow> {
     /// Without the index, all rows are read at once: otherwise its entries would be made and sorted each time.
     private let readsAll: Bool
     package private(set) var isAtEnd = false
+    /// The stored bytes of the rows that were read.
+    package private(set) var byteCount = 0
 
     /// - Parameters:
-    ///   - access: which of `RowAccess.all`.
-    ///   - bounds: the numbers of its columns, by their places in the access.
-    ///   - columns: those to decode; nil for all.
+    ///   - bounds: the numbers of the access's columns, by their places in it.
     ///   - limit: the most rows; nil for any number.
     package init(
-        access: Int, bounds: [Int: ColumnNumberSet], isReversed: Bool, columns: [Int]?, limit: Int?, in store: ViewStore,
+        _ access: PreparedAccess<Row>, bounds: [Int: ColumnNumberSet], isReversed: Bool, limit: Int?, in store: ViewStore,
         _ transaction: borrowing ReadTransaction, includesArchived: Bool, _ reading: any RowReading
     ) throws {
-        let layouts = RowLayouts<Row>.shared
-        let all = [layouts.primary] + layouts.indexes
-        let layout = all[all.indices.contains(access) ? access : 0]
-        var descriptor = FetchDescriptor<Row>()
-        descriptor.includesArchived = includesArchived
-        let settled = descriptor.settled(in: store, transaction)
-        let filter = try BoundConditions<Row>([], includesArchived: includesArchived, reading).added(
-            to: settled.hidingArchived(nil))
-        let fields = filter == nil ? columns.flatMap { ChosenFields($0.map { layouts.columns[$0] }) } : nil
-        plan = QueryPlan(KeySource(layout, layout.cover(bounds)), filter, fields, isReversed: isReversed)
+        let layout = access.layout
+        var hiding: RowFilter<Row>?
+        if Row.archive != nil {
+            var descriptor = FetchDescriptor<Row>()
+            descriptor.includesArchived = includesArchived
+            hiding = descriptor.settled(in: store, transaction).hidingArchived(nil)
+        }
+        let filter = try BoundConditions<Row>([], includesArchived: includesArchived, reading).added(to: hiding)
+        plan = QueryPlan(
+            KeySource(layout, layout.cover(bounds)), filter, filter == nil ? access.fields : nil, isReversed: isReversed)
         left = limit ?? .max
         readsAll = try layout.index != nil && !RowAccess.isIndexed(Row.self, in: store, transaction)
     }
@@ -94,9 +109,10 @@ package struct RowPull<Row: QueryRow> {
         }
         let (most, plan) = (readsAll ? left : min(most, left), plan)
         var decoder = RowDecoder(plan.fields)
-        var (count, end): (Int, [UInt8]?) = (0, nil)
-        func goesOn(behind place: RawSpan) -> Bool {
+        var (count, bytes, end): (Int, Int, [UInt8]?) = (0, 0, nil)
+        func goesOn(_ value: RawSpan, behind place: RawSpan) -> Bool {
             count += 1
+            bytes += value.byteCount
             guard count == most else { return true }
             end = place.asArray
             return false
@@ -107,16 +123,17 @@ package struct RowPull<Row: QueryRow> {
                 guard try filter.holds(row) else { return true }
                 rows.append(row)
                 note(key)
-                return goesOn(behind: place)
+                return goesOn(value, behind: place)
             }
         } else {
             try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
                 guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
                 note(key)
-                return goesOn(behind: place)
+                return goesOn(value, behind: place)
             }
         }
         left -= count
+        byteCount += bytes
         last = end
         isAtEnd = end == nil || left == 0
     }

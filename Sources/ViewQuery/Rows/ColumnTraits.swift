@@ -53,11 +53,20 @@ struct RowField<Row>: Sendable {
     /// The same without closures, if the property is a plain number.
     var plain: PlainField?
     let write: @Sendable (borrowing Row, inout WireWriter) -> Void
+    /// Whether a row has it once at most.
+    var isSingle: Bool { plain.map { $0.form.bits != .fixed32List } ?? false }
     /// Reads one stored occurrence of the field.
     let take: @Sendable (inout Row, WireField, borrowing WireReader, _ isFirst: Bool) throws(WireError) -> Void
 }
 
 extension RowColumn {
+    /// A bit for each number below 64 of its fields that a row has once at most.
+    var singleFields: UInt64 {
+        (traits.wire + (traits.field.map { [$0] } ?? [])).reduce(0) { bits, field in
+            field.isSingle && field.number < UInt64.bitWidth ? bits | 1 << UInt64(field.number) : bits
+        }
+    }
+
     public var kind: ColumnKind { traits.kind }
     /// The number under which the property is stored, if the row is stored by its columns.
     public var fieldNumber: UInt32? { traits.field?.number }

@@ -97,26 +97,15 @@ struct PlainField: Sendable {
         }
     }
 
-    @inline(__always)
-    @unsafe func take(_ field: WireField, _ reader: borrowing WireReader, into row: UnsafeMutableRawPointer) throws(WireError) {
-        let isOptional = form.absence == .none
+    /// Whether the value is a text or a list, which is read by `take`; `TaggedField` reads the others.
+    var isReference: Bool {
         switch form.bits {
-        case .fixed32, .varint32: unsafe store(field.asUInt32, in: row, isOptional)
-        case .varint64: unsafe store(field.scalar, in: row, isOptional)
-        case .zigzag32: unsafe store(field.asSInt32, in: row, isOptional)
-        case .float: unsafe store(field.asFloat, in: row, isOptional)
-        case .flag: unsafe store(field.asBool, in: row, isOptional)
-        case .enumeration:
-            guard let cases = form.cases else { return }
-            let byte = UInt8(truncatingIfNeeded: field.scalar) &- cases.first
-            unsafe store(byte < cases.count ? byte : cases.other, in: row, false)
-        case .text, .fixed32List, .packedFixed32: unsafe try takeReference(field, reader, into: row)
+        case .fixed32, .varint32, .varint64, .zigzag32, .float, .flag, .enumeration: false
+        case .text, .fixed32List, .packedFixed32: true
         }
     }
 
-    @unsafe private func takeReference(
-        _ field: WireField, _ reader: borrowing WireReader, into row: UnsafeMutableRawPointer
-    ) throws(WireError) {
+    @unsafe func take(_ field: WireField, _ reader: borrowing WireReader, into row: UnsafeMutableRawPointer) throws(WireError) {
         switch form.bits {
         case .fixed32, .varint32, .varint64, .zigzag32, .float, .flag, .enumeration: break
         case .text: unsafe (row + offset).assumingMemoryBound(to: String.self).pointee = reader.string(field)
@@ -125,13 +114,77 @@ struct PlainField: Sendable {
             unsafe (row + offset).assumingMemoryBound(to: [UInt32].self).pointee = try reader.bytes(field).packedFixed32()
         }
     }
+}
 
+/// How the value behind one tag is read and stored in a row, in one step. Other wire types than the one that rows are written with are skipped, as protobuf says.
+struct TaggedField: Sendable {
+    enum Step: UInt8, Sendable {
+        /// None: an unknown field, a text or a list.
+        case other
+        case fixed32, varint32, varint64, zigzag32, flag, enumeration
+        case someFixed32, someVarint32, someVarint64, someZigzag32, someFlag
+    }
+
+    let step: Step
+    /// What an enumeration has of `EnumCases`.
+    private let (first, count, absent): (UInt8, UInt8, UInt8)
+    private let offset: UInt32
+
+    private init() { (step, first, count, absent, offset) = (.other, 0, 0, 0, 0) }
+
+    private init(_ field: PlainField, offset: UInt32) {
+        let (form, isOptional) = (field.form, field.form.absence == .none)
+        (first, count, absent) = form.cases.map { ($0.first, $0.count, $0.other) } ?? (0, 0, 0)
+        self.offset = offset
+        step =
+            switch form.bits {
+            case .fixed32, .float: isOptional ? .someFixed32 : .fixed32
+            case .varint32: isOptional ? .someVarint32 : .varint32
+            case .varint64: isOptional ? .someVarint64 : .varint64
+            case .zigzag32: isOptional ? .someZigzag32 : .zigzag32
+            case .flag: isOptional ? .someFlag : .flag
+            case .enumeration: form.cases == nil ? .other : .enumeration
+            case .text, .fixed32List, .packedFixed32: .other
+            }
+    }
+
+    /// The fields whose tags have more than two bytes have greater numbers.
+    static let largest: UInt32 = (1 << 11) - 1
+
+    /// By tag.
+    static func all(_ fields: some Sequence<PlainField>) -> [TaggedField] {
+        var all: [TaggedField] = []
+        for field in fields where field.number <= largest {
+            guard let offset = UInt32(exactly: field.offset) else { continue }
+            let tagged = TaggedField(field, offset: offset)
+            guard tagged.step != .other else { continue }
+            let isFixed = tagged.step == .fixed32 || tagged.step == .someFixed32
+            let tag = Int(WireField.tag(field.number, isFixed ? .fixed32 : .varint))
+            if all.count <= tag { all += repeatElement(TaggedField(), count: tag + 1 - all.count) }
+            all[tag] = tagged
+        }
+        return all
+    }
+
+    /// Reads and stores a value whose step is not `other`; its tag has been read.
     @inline(__always)
-    @unsafe private func store<Value: BitwiseCopyable>(_ value: Value, in row: UnsafeMutableRawPointer, _ isOptional: Bool) {
-        if isOptional {
-            unsafe row.storeBytes(of: Optional(value), toByteOffset: offset, as: Value?.self)
-        } else {
-            unsafe row.storeBytes(of: value, toByteOffset: offset, as: Value.self)
+    @unsafe func take(_ reader: inout WireReader, into row: UnsafeMutableRawPointer) throws(WireError) {
+        let place = unsafe row + Int(offset)
+        switch step {
+        case .other: break
+        case .fixed32: unsafe place.storeBytes(of: try reader.fixed32(), as: UInt32.self)
+        case .varint32: unsafe place.storeBytes(of: UInt32(truncatingIfNeeded: try reader.varint()), as: UInt32.self)
+        case .varint64: unsafe place.storeBytes(of: try reader.varint(), as: UInt64.self)
+        case .zigzag32: unsafe place.storeBytes(of: WireField.zigzag32(try reader.varint()), as: Int32.self)
+        case .flag: unsafe place.storeBytes(of: try reader.varint() != 0, as: Bool.self)
+        case .enumeration:
+            let byte = UInt8(truncatingIfNeeded: try reader.varint()) &- first
+            unsafe place.storeBytes(of: byte < count ? byte : absent, as: UInt8.self)
+        case .someFixed32: unsafe place.storeBytes(of: try reader.fixed32(), as: UInt32?.self)
+        case .someVarint32: unsafe place.storeBytes(of: UInt32(truncatingIfNeeded: try reader.varint()), as: UInt32?.self)
+        case .someVarint64: unsafe place.storeBytes(of: try reader.varint(), as: UInt64?.self)
+        case .someZigzag32: unsafe place.storeBytes(of: WireField.zigzag32(try reader.varint()), as: Int32?.self)
+        case .someFlag: unsafe place.storeBytes(of: try reader.varint() != 0, as: Bool?.self)
         }
     }
 }

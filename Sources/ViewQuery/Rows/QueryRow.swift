@@ -70,12 +70,15 @@ final class RowLayouts<Row: QueryRow>: Sendable {
     /// The layouts of the unique rules, in their order; they are among the indexes.
     let uniques: [KeyLayout<Row>]
     let indexed: IndexedTable?
+    /// A bit for each number of a field that a row has once at most.
+    let singleFields: UInt64
 
     private init() {
         let columns = Row.columns
         let numbers = ColumnNumbers(columns.map(\.keyPath))
         self.columns = columns
         self.numbers = numbers
+        singleFields = columns.reduce(0) { $0 | $1.singleFields }
         keyColumns = columns.indices.filter { columns[$0].isKey }
         let primary = KeyLayout(columns, numbers)
         let declared = Row.indexes.map { KeyLayout(index: $0, primary) }

@@ -95,6 +95,25 @@ import Testing
         await log.close()
     }
 
+    @Test func `at the limit events can be dropped, erased and sealed, and the log compacted; then appends go on`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.create(at: folder.path + "/ledger", options: options)
+        let source = try await log.source(named: "radio")
+        let events = (0..<64).map { number in
+            NewEvent((0..<1_000).map { UInt8(truncatingIfNeeded: $0 * $0 + number) }, encoding: .note, source: source)
+        }
+        await #expect(throws: EventLogError.self) { while true { try await log.append(events) } }
+        // Full to the last byte, so that each of these needs more than there is before it frees some.
+        await #expect(throws: EventLogError.self) { while true { try await log.append([events[0]]) } }
+        try await log.seal()
+        try await log.erase([EventSequence(300)...EventSequence(310)], reason: "asked for")
+        _ = try await log.compact()
+        _ = try await log.cut(through: EventSequence(256))
+        try await log.append(events)
+        #expect(try log.verify().isIntact)
+        await log.close()
+    }
+
     @Test func `files beside the log count with it, and their readers are named`() async throws {
         let log = try EventLog.temporary(options: options)
         try await appendNumbered(log, 300)

@@ -51,6 +51,13 @@ struct SalvageTests {
         }
         let report = try await EventLog.salvage(path, to: folder.path + "/new") { _ in }
         #expect(report.isComplete && report.saved == 700, "\(report)")
+        // Only that one is read as the log, also by readers, which hold no lock.
+        let reader = EventLogOptions(access: .readOnly)
+        if named == whole {
+            await (try EventLog.open(at: path, options: reader)).close()
+        } else {
+            #expect(throws: EventLogError.self) { try EventLog.open(at: path, options: reader) }
+        }
     }
 
     @Test func `a salvaged ledger gets its name when it has everything`() async throws {

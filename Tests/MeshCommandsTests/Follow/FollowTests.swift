@@ -24,7 +24,10 @@ struct FollowTests {
         let tool = try Tool(holding: (1...5).map { Line.text("hello \($0)", from: UInt32($0)) })
         #expect(Self.sequences(try tool.run("follow", "--consumer", "a", "--no-follow", "--from", "4")) == [4, 5])
         #expect(Self.sequences(try tool.run("follow", "--consumer", "b", "--no-follow", "--from", "now")) == [])
-        #expect(try tool.run("follow", "--consumer", "c", "--no-follow", "--from", "9").status != 0)
+        let beyond = try tool.run("follow", "--consumer", "c", "--no-follow", "--from", "9")
+        #expect(beyond.status == 66 && beyond.errors.contains("the log ends with 5"), "\(beyond.errors)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/consumers")
+        #expect(!files.contains { $0.hasPrefix("c") })
         let list = try tool.run("consumers", "--format", "jsonl")
         #expect(list.objects.compactMap { $0["name"] as? String } == ["a", "b"])
         #expect(list.objects.compactMap { $0["lag"] as? Int } == [0, 0])
@@ -75,5 +78,49 @@ struct FollowTests {
         }
         #expect(last == 3_000)
         #expect(runs.count { !$0.isEmpty } > 1, "no kill hit a run under way")
+    }
+
+    /// Programs that read one line, and all: through a pipe, and through a socket as Node.js gives its children.
+    private static let readers = [
+        "pipe": (
+            one: ["/bin/sh", "-c", #""$0" "$@" | { read -r line; echo "$line"; }"#],
+            all: ["/bin/sh", "-c", #""$0" "$@" | cat"#]
+        ),
+        "socket": (one: onSocket("1"), all: onSocket("all")),
+    ]
+
+    private static func onSocket(_ bytes: String) -> [String] {
+        ["/usr/bin/env", "python3", PackageRoot.url.appendingPathComponent("Tests/Oracle/on_socket.py").path, bytes]
+    }
+
+    @Test func `it ends by SIGTERM although its reader takes nothing`() throws {
+        let tool = try Tool(holding: (1...3_000).map { Line.text("hello \($0)", from: UInt32($0)) })
+        let follow = [Tool.program.path, "follow", "--consumer", "a", "--batch", "3000"]
+        #expect(try tool.start(follow, by: Self.onSocket("stop")).wait().status == 0)
+        #expect(try tool.run("consumers", "--format", "jsonl").objects.compactMap { $0["acknowledged"] as? Int } == [0])
+    }
+
+    @Test func `a line that was torn at the end of its file is ended before the next one`() throws {
+        let tool = try Tool(holding: (1...3).map { Line.text("hello \($0)", from: UInt32($0)) })
+        let file = tool.folder.file("events.jsonl")
+        try Data(#"{"sequence":1,"to"#.utf8).write(to: file)
+        let append = ["/bin/sh", "-c", "\"$0\" \"$@\" >> \(file.path)"]
+        for _ in 0..<2 {
+            _ = try tool.start([Tool.program.path, "follow", "--consumer", "a", "--no-follow"], by: append).wait()
+        }
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(
+            lines.count == 5 && lines[0] == #"{"sequence":1,"to"# && lines[1].hasPrefix(#"{"sequence":1,"#) && lines[4].isEmpty)
+    }
+
+    @Test(arguments: ["pipe", "socket"])
+    func `what the program did not read is not acknowledged`(kind: String) throws {
+        let tool = try Tool(holding: (1...50).map { Line.text("hello \($0)", from: UInt32($0)) })
+        let readers = try #require(Self.readers[kind])
+        let follow = [Tool.program.path, "follow", "--consumer", "a", "--no-follow", "--batch", "10"]
+        _ = try tool.start(follow, by: readers.one).wait()
+        #expect(try tool.run("consumers", "--format", "jsonl").objects.compactMap { $0["acknowledged"] as? Int } == [0])
+        #expect(Self.sequences(try tool.start(follow, by: readers.all).wait()) == Array(1...50))
+        #expect(try tool.run("consumers", "--format", "jsonl").objects.compactMap { $0["acknowledged"] as? Int } == [50])
     }
 }

@@ -133,4 +133,18 @@ struct BesideWriterTests {
         let note = try tool.run("checkpoint")
         return note.status == 0 ? try #require(Int(note.lines[1])) : 0
     }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `an older copy in a view's place is noticed by the process that writes, while nothing comes and nobody asks`() throws {
+        let tool = try Tool(holding: [Line.text("one", from: 7)])
+        let (view, copy) = (tool.ledger + "/views/messages", tool.folder.file("copy").path)
+        try FileManager.default.copyItem(atPath: view, toPath: copy)
+        try tool.run("import", tool.write([Line.text("two", from: 8)], to: "more.jsonl"))
+        let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
+        defer { writer.process.terminate() }
+        #expect(try writer.waits(for: "trying again"))
+        try FileManager.default.removeItem(atPath: view)
+        try FileManager.default.moveItem(atPath: copy, toPath: view)
+        while try tool.run("messages", "--format", "jsonl").objects.count < 2 {}
+    }
 }

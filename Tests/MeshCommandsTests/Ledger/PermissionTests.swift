@@ -62,6 +62,7 @@ struct PermissionTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: tool.ledger)
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: tool.ledger) }
         expectRefusal(try run(tool, "nodes"), 77, "check the owner and mode")
+        expectRefusal(try run(tool, "status"), 77, "check the owner and mode")
         expectRefusal(try run(tool, "import", tool.folder.file("meshledger").path), 77, "check the owner and mode")
     }
 

@@ -41,7 +41,7 @@ struct Singulars {
             ["nodes", "timeline", "!7"],
             ["export", "--format", "ledger", recording], ["import", recording], ["seal"], ["packet", "show", "1"],
             ["merge", tool.ledger, restored, "--into", merged], ["storage", "retain", "--older-than", "1d", "--dry-run"],
-            ["storage", "limit", "1"], ["storage", "limit", "--off"], ["storage", "compact"],
+            ["storage", "limit", "1B"], ["storage", "limit", "--off"], ["storage", "compact"],
             ["salvage", tool.ledger, copy + "2"],
             ["view", "rebuild"], ["export", "all", "--format", "csv", "-o", copy + "3"], ["lake", "write", copy + "4"],
             ["lake", "verify", copy + "4"], ["simulate", "--packets", "1", "--nodes", "2"],

@@ -52,6 +52,10 @@ struct TableTests {
         #expect(DisplayWidth.safe("a\u{1b}[31mred\u{9b}\u{7}\n") == "a\\u{1b}[31mred\\u{9b}\\u{7}\\n")
         #expect(DisplayWidth.safe("\u{202e}evil") == "\\u{202e}evil")
         #expect(DisplayWidth.safe("gate\u{200b}way\u{feff}") == "gate\\u{200b}way\\u{feff}")
+        #expect(DisplayWidth.safe("\u{ad}\u{3164}") == "\\u{ad}\\u{3164}")
+        #expect(DisplayWidth.safe("a\u{e0041}") == "a\\u{e0041}")
+        let wales = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}"
+        #expect(DisplayWidth.safe(wales + "b") == wales + "b")
         #expect(DisplayWidth.safe("👨‍👩‍👧 é") == "👨‍👩‍👧 é")
     }
 

@@ -60,7 +60,8 @@ struct TextFormatTests {
     }
 
     @Test(arguments: [
-        ("=1+1", "'=1+1"), ("\u{ff1d}1", "'\u{ff1d}1"), ("\u{ff20}SUM", "'\u{ff20}SUM"), ("\n=1", "\"'\n=1\""),
+        ("=1+1", "'=1+1"), ("\u{ff1d}1", "'\u{ff1d}1"), ("\u{ff20}SUM", "'\u{ff20}SUM"), ("\u{fe66}1", "'\u{fe66}1"),
+        ("\n=1", "\"'\n=1\""),
         ("a\u{1b}[2J", "a\\u{1b}[2J"),
         ("a\u{9b}b\u{202e}c\u{2028}d", "a\\u{9b}b\\u{202e}c\\u{2028}d"), ("two\nlines\tand a tab", "\"two\nlines\tand a tab\""),
     ]) func `no cell of CSV is a formula or steers a terminal`(text: String, cell: String) {

@@ -80,6 +80,10 @@ struct ConfigTests {
         ("sources:\n  - tcp: a\nsources:\n  - tcp: b", "mesh.yaml:1: a key is there twice: sources"),
         ("sources:\n  - serial: /etc/passwd", "mesh.yaml:2: this is not a serial port"),
         ("sources:\n  - tcp: a\nretention: {}", "mesh.yaml:3: retention needs older-than or larger-than"),
+        ("sources:\n  - tcp: a\nretention:\n  larger-than: 100", "mesh.yaml:4: larger-than is a size with its unit"),
+        ("sources:\n  - tcp: 4403", "mesh.yaml:2: a radio's address is a host"),
+        ("sources:\n  - tcp: Roof.local\n  - tcp: roof.local.", "mesh.yaml:3: tcp://roof.local.:4403 is the radio of"),
+        ("sources:\n\t- tcp: a", "indent with spaces, not tabs"),
         ("sources:\n  - tcp: a\nbackup:\n  every: 1d", "mesh.yaml:4: backup needs to"),
         (
             "sources:\n  - mqtt: mqtt://h/a\n    client-id: x\n  - mqtt: mqtt://h/b\n    client-id: x",
@@ -151,6 +155,39 @@ struct ConfigTests {
         #expect(unreachable.status == 0 && unreachable.errors.contains("mesh.yaml:3: only programs on this computer may connect"))
         let reachable = try check(Array("sources:\n  - tcp: a\n    share: 0.0.0.0:1\n    share-allow: 10.0.0.0/8\n".utf8))
         #expect(reachable.status == 0 && !reachable.errors.contains("warning"))
+        let marked = try check([0xef, 0xbb, 0xbf] + Array("sources:\n  - tcp: a\n".utf8))
+        #expect(marked.status == 0 && marked.output.contains("1 source"), "\(marked.errors)")
+        let pipe = tool.folder.file("pipe").path
+        let isMade = unsafe mkfifo(pipe, 0o600) == 0
+        #expect(isMade)
+        let piped = try check(Array("sources:\n  - file: \(pipe)\n".utf8))
+        #expect(
+            piped.status == 0 && piped.errors.contains("\(pipe) is not a file; only files can be followed"), "\(piped.errors)")
+        let odd = try check(
+            Array(
+                """
+                sources:
+                  - file: /
+                  - file: /nonexistent/x
+                  - recording: /nonexistent/r
+                  - serial: /nonexistent/s
+                  - mqtt: mqtt://h
+                    password-file: /
+                  - tcp: a
+                    share: 0.0.0.0:1
+                    share-allow: 10.0.0.0/8
+                    share-admin: [10.1.0.0/16, 11.0.0.1]
+                backup:
+                  to: /nonexistent/backups/mesh
+                """.utf8))
+        #expect(odd.status == 0, "\(odd.errors)")
+        for line in [
+            "2: / is a folder; only files can be followed", "3: /nonexistent does not exist yet",
+            "4: /nonexistent/r does not exist yet",
+            "5: /nonexistent/s does not exist yet", "7: password-file: / is a folder", "7: a password needs a user",
+            "11: it names a network whose clients share-allow does not let connect",
+            "13: backup: /nonexistent/backups does not exist",
+        ] { #expect(odd.errors.contains("mesh.yaml:\(line)"), "\(line): \(odd.errors)") }
         #expect(try tool.run("service", "install", "--program", "/nonexistent", "--to", tool.folder.file("u").path).status == 66)
         try tool.run("init")
         let inside = try tool.run("backup", tool.ledger + "/backup")

@@ -98,6 +98,21 @@ struct RunTests {
         #expect(try running.wait().status == 0)
         let none = try tool.run("status")
         #expect(none.status == ExitStatus.noInput.rawValue && none.errors.contains("no process with live sources"))
+        let nowhere = try tool.run("status", "--ledger", tool.folder.file("nowhere").path)
+        #expect(nowhere.status == ExitStatus.noInput.rawValue && nowhere.errors.contains("there is no ledger"), "\(nowhere)")
+    }
+
+    @Test func `what retention drops while it runs is in its log`() throws {
+        let tool = try Tool()
+        let file = tool.folder.file("later").path
+        try tool.run("simulate", "--packets", "20000", "--bad", "0", "--to", file, "--as", "envelopes")
+        let config = tool.folder.file("mesh.yaml")
+        try Data("sources:\n  - file: \(file)\nretention:\n  larger-than: 1MB\n".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        #expect(try running.waits(for: "retention dropped the events 1 to ", seconds: 300))
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
     }
 
     @Test func `a SIGHUP during the start is obeyed after it, and a watched status survives the end of run`() async throws {

@@ -37,6 +37,11 @@ final class RunningIngest: Sendable {
         self.init(options, bench: bench)
     }
 
+    /// Why connections were lost or failed so far.
+    var losses: [String] {
+        notices.all.compactMap { if case .lost(let reason, _) = $0 { reason } else { nil } }
+    }
+
     /// Waits until the broker has granted the subscriptions for the `count`th time.
     func waitForSubscription(_ count: Int = 1) async throws {
         try await wait("subscription \(count)") { self.notices.subscriptions >= count }

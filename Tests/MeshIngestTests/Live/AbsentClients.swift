@@ -20,11 +20,7 @@ struct AbsentClients {
     /// More packets than that buffer holds.
     private static let mostTaken = 400
 
-    private final class Lines: Sendable {
-        private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-        func contains(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
-    }
+    private typealias Lines = SharedRadioTests.Lines
 
     /// A client that has asked for the configuration, and reads nothing by itself.
     private func asking(_ port: UInt16) async throws -> StreamClient {
@@ -259,7 +255,7 @@ struct AbsentClients {
             packet.fixed32(6, 6)
         }
         client.send(frame: hidden.bytes)
-        try await running.until { lines.contains("a packet of the client 127.0.0.1 was refused: it is encrypted") }
+        try await running.until { lines.contains("a packet of the client 127.0.0.1 was refused: its content cannot be read") }
         try await running.stop()
         let (second, there) = try sharing.share(radio, bench) { $0.admins = NetworkRange.loopback }
         let admin = try await StreamClient.connected(to: there)

@@ -13,6 +13,23 @@ struct ClientPlacesTests {
         #expect(places.take("10.0.0.2") == 5 && places == ClientPlaces())
     }
 
+    @Test func `where one client has come and gone twice alone, the other positions of its address are given up`() {
+        var places = ClientPlaces()
+        for place in [10, 40] as [UInt64] { places.leave("::1", at: place, wasAlone: false) }
+        #expect(places.take("::1") == 10)
+        places.leave("::1", at: 50, wasAlone: true)
+        #expect(places.take("::1") == 10)
+        places.leave("::1", at: 60, wasAlone: true)
+        #expect(places.take("::1") == 60 && places.take("::1") == nil)
+        // Another was there meanwhile: it may be away now.
+        for place in [70, 80] as [UInt64] { places.leave("::1", at: place, wasAlone: false) }
+        for (place, wasAlone) in [(90, true), (91, false), (92, true)] as [(UInt64, Bool)] {
+            #expect(places.take("::1") != nil)
+            places.leave("::1", at: place, wasAlone: wasAlone)
+        }
+        #expect(places.places["::1"]?.count == 2)
+    }
+
     @Test func `a position is removed when as many clients have taken it as had left, even if others leave meanwhile`() {
         var places = ClientPlaces()
         for place in [10, 40] as [UInt64] { places.leave("::1", at: place) }

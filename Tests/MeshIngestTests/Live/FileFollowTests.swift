@@ -47,6 +47,22 @@ struct FileFollowTests {
         #expect(try bench.log.sources().map(\.name) == ["file:mesh.base64"])
     }
 
+    @Test func `while the ledger has no space, what is stored of a file is counted, and the rest once there is some`()
+        async throws
+    {
+        let bench = try ImportBench(sizeLimit: 1 << 20)
+        try bench.write(MadeEnvelope.lines(0..<20_000), to: "mesh.base64")
+        var options = ImportOptions()
+        options.batchLimit = 64
+        let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target, options: options))
+        try await running.until { running.source.status.state == .waiting }
+        #expect(running.source.status.storedCount == bench.log.head.rawValue && bench.log.head.rawValue > 0)
+        bench.log.setSizeLimit(1 << 30)
+        try await running.until { running.source.status.storedCount == 20_000 }
+        try await running.stop()
+        #expect(bench.log.head.rawValue == 20_000)
+    }
+
     @Test(arguments: ["mesh.base64.1", "mesh.base64-20261126", "mesh-20261126.base64", "mesh.base64.2.gz"])
     func `what a file still held that was rotated while nobody followed it is read, compressed or not`(_ rotated: String)
         async throws

@@ -44,6 +44,44 @@ struct ReturningClients {
         try await running.stop()
     }
 
+    @Test func `a client that comes back at once gets each packet once`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        for session in 0..<40 as Range<UInt32> {
+            let client = try await StreamClient.connected(to: port)
+            await client.greet(1)
+            radio.say(session * 2..<session * 2 + 2)
+            #expect(await client.next(2) == Self.ids(session * 2..<session * 2 + 2), "\(session)")
+        }
+        try await running.stop()
+    }
+
+    @Test func `a share that ends while clients connect ends them, and begins again`() async throws {
+        let (bench, radio) = (try ImportBench(), try Radio())
+        defer { radio.radio.stop() }
+        let (running, port) = try sharing.share(radio, bench)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    while !Task.isCancelled {
+                        let client = try? await StreamClient.connected(to: port)  // nobody listens for a moment
+                        await client?.greet(1)
+                    }
+                }
+            }
+            for _ in 0..<40 {
+                try? await running.until { running.source.clientCount > 0 }  // its failure is that of the end
+                running.source.share(nil)
+                running.source.share(ShareOptions(port: port))
+            }
+            group.cancelAll()
+        }
+        let client = try await StreamClient.connected(to: port)
+        #expect(await client.greet(7).last == FakeRadio.complete(7))
+        try await running.stop()
+    }
+
     @Test func `a client that missed more packets than clients get is given the last ones, and the log says so`()
         async throws
     {

@@ -34,6 +34,10 @@ struct UDPSourceTests {
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             other.bind(("", 4403)); time.sleep(60)' & OTHER=$!
             until grep -q listening "$1/errors"; do kill -0 $LISTENER || exit 3; sleep 0.05; done
+            "$2" -c 'import socket
+            other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            other.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+            for size in (0, 513, 1400): other.sendto(bytes([13]) * size, ("224.0.0.69", 4403))'
             "$2" -c "$3" \(count)
             until "$0" stats --format csv | grep -q 'events,\(count)'; do kill -0 $LISTENER || exit 4; sleep 0.1; done
             kill $OTHER; kill -TERM $LISTENER; wait $LISTENER
@@ -42,6 +46,7 @@ struct UDPSourceTests {
         let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(outcome.status == 0, "\(outcome.text) \(errors)")
         #expect(errors.contains("\(count) of \(count) events stored"))
+        #expect(errors.contains("datagrams of other programs are ignored: a packet has 1 to 512 bytes (2 so far)"), "\(errors)")
         let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
         let payloads = try log.allEvents().map { Array($0.payload) }
         #expect(payloads == (0..<UInt32(count)).map { [0x0d] + MadeEnvelope.little($0) })
@@ -80,6 +85,7 @@ struct UDPSourceTests {
         let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(outcome.status == 0, "\(outcome.text) \(errors)")
         #expect(errors.contains("100 of 100 events stored"), "\(errors)")
+        #expect(errors.contains("there is no network interface near; it is used as soon as there is one"), "\(errors)")
     }
 
     @Test func `ten thousand datagrams a second are stored or counted as lost`() async throws {

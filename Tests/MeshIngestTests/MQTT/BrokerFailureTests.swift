@@ -60,7 +60,24 @@ struct BrokerFailureTests {
             $0 + $1.notices.all.count { $0 == .connecting(broker: "mqtt://127.0.0.1:\(broker.port)") }
         }
         #expect(count > 3 && count < 40, "\(count)")
+        #expect(
+            running.contains { $0.losses.contains { $0.contains("another program with the client id roof may have taken it") } })
         for each in running { #expect(await each.stop() == nil) }
+    }
+
+    @Test func `a broker that was stopped is not taken for another program with the client id`() async throws {
+        let bench = try ImportBench()
+        let broker = try TestBroker(in: bench.folder)
+        let running = try RunningIngest(broker.address(), bench: bench) { ($0.clientID, $0.firstRetrySeconds) = ("roof", 0.02) }
+        for stops in 1...2 {
+            try await running.waitForSubscription(stops)
+            broker.stop()
+            try await running.wait("a failed attempt") { running.losses.count >= 2 * stops }
+            try broker.start()
+        }
+        try await running.waitForSubscription(3)
+        #expect(!running.losses.contains { $0.contains("may have taken it") }, "\(running.losses)")
+        #expect(await running.stop() == nil)
     }
 
     @Test func `a subscription that is not permitted ends it`() async throws {
@@ -245,6 +262,11 @@ private final class ClosedSink: EventSink {
 
 }
 
+/// What a client has sent.
+private final class HeardBytes: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+}
+
 extension BrokerFailureTests {
     /// PUBLISH with a packet id, where the quality of service asks for one.
     private static func publish(_ topic: [UInt8], _ payload: [UInt8], quality: UInt8, id: UInt16) -> [UInt8] {
@@ -269,6 +291,21 @@ extension BrokerFailureTests {
                 }
             }
         }
+        #expect(await running.stop() == nil)
+    }
+
+    @Test func `what came before such a message is acknowledged, so that it does not come again`() async throws {
+        let bench = try ImportBench()
+        let topic = Array("msh/2/e/LongFast/!00000005".utf8)
+        let asked = Self.publish(topic, MadeEnvelope.bytes(from: 5, id: 77), quality: 1, id: 5)
+        let unasked = Self.publish(topic, MadeEnvelope.bytes(from: 5, id: 78), quality: 2, id: 9)
+        let heard = HeardBytes()
+        let broker = try FakeBroker(answers: [[0x20, 2, 0, 0], [0x90, 3, 0, 1, 1] + asked + unasked]) { bytes in
+            heard.bytes.withLock { $0 += bytes }
+        }
+        let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench) { $0.qualityOfService = .atLeastOnce }
+        try await running.wait("the acknowledgement") { heard.bytes.withLock { $0.contains([0x40, 2, 0, 5]) } }
+        #expect(bench.log.head.rawValue == 1)
         #expect(await running.stop() == nil)
     }
 

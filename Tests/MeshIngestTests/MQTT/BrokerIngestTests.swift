@@ -80,7 +80,7 @@ struct BrokerIngestTests {
         let broker = try TestBroker(in: bench.folder)
         let publisher = try TestPublisher(port: broker.port)
         try publisher.publish([1], to: Self.topic, retain: true)
-        publisher.drain()
+        try publisher.drain()
         try await Task.sleep(for: .milliseconds(200))
         let running = try RunningIngest(broker.address(), bench: bench)
         try await running.waitForEvents(1)
@@ -97,6 +97,7 @@ struct BrokerIngestTests {
         #expect(events[3].header.encoding == .gap && gap?.count == 1 && gap?.reason.contains("3000000 bytes") == true)
         #expect(events[3].header.source == events[0].header.source)
         #expect(running.ingest.statistics.oversizedCount == 1)
+        #expect(running.notices.all.count { $0 == .oversized(count: 1) } == 1)
     }
 
     @Test func `what is published while it is stopping is stored or not, but nothing stored is lost`() async throws {
@@ -152,7 +153,7 @@ struct BrokerIngestTests {
             for number in 0..<50 {
                 try publisher.publish(MadeEnvelope.bytes(from: UInt32(round), id: UInt32(number)), to: Self.topic)
             }
-            publisher.drain()
+            try publisher.drain()
             try await Task.sleep(for: .milliseconds(100))
         }
         #expect(bench.log.head.rawValue == 100)

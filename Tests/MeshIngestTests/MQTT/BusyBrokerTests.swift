@@ -20,7 +20,7 @@ struct BusyBrokerTests {
             try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number + 10)), to: topic)
             if number % 100 == 99 { await gate.pass() }
         }
-        publisher.drain()
+        try publisher.drain()
     }
 
     /// Lets the publisher go on a bit whenever a command has ended, and freely at the end.

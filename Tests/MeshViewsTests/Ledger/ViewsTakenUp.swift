@@ -64,4 +64,39 @@ struct ViewsTakenUp {
         #expect(FileManager.default.fileExists(atPath: path + "/views/messages/current"))
         try await ledger.close()
     }
+
+    enum Making: CaseIterable { case keys, rebuild }
+
+    @Test(arguments: Making.allCases) func `views whose files go while they are made are there afterwards`(_ making: Making)
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        for delay in 0..<40 {
+            let path = folder.path + "/ledger-\(delay)"
+            let ledger = try await Ledger.create(at: path)
+            let source = try await ledger.log.source(named: "test")
+            let packets = (1..<301).map { Packet(from: 1_001, id: $0, rxTime: 1_780_000_000 + $0, payload: Array("text".utf8)) }
+            _ = try await ledger.log.append(packets.map { $0.event(source) })
+            try await ledger.catchUp()
+            let work = Task {
+                switch making {
+                case .keys:
+                    try await ledger.setKeyring(
+                        Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: Array(repeating: 7, count: 32))))
+                case .rebuild: try await ledger.rebuild()
+                }
+            }
+            try await Task.sleep(for: .microseconds(delay * 500))
+            let views = path + "/views"
+            for view in try FileManager.default.contentsOfDirectory(atPath: views) {
+                try? FileManager.default.removeItem(atPath: views + "/" + view)  // it may be written just now, as for `rm`
+            }
+            _ = await work.result  // it may have met a folder that was half removed
+            try await ledger.catchUp()
+            #expect(try ledger.messages().count == 300, "after \(delay * 500) µs")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: views).count == Ledger.viewNames.count)
+            try await ledger.rebuild()
+            try await ledger.close()
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Projections
+import ProtobufWire
 import TestKit
 import Testing
 
@@ -54,5 +55,30 @@ struct DeclaredRows {
         try expect(TelemetryRow.declaration, is: "Telemetry")
         try expect(UnknownTelemetryRow.declaration, is: "Telemetry")
         try expect(MessageRow.declaration, is: "Message")
+    }
+
+    @Test func `a field of another wire type is skipped like an unknown one, and a row that is cut anywhere is refused or read`()
+        throws
+    {
+        var writer = WireWriter()
+        writer.varint(2, 7)
+        writer.varint(40, 9)
+        writer.fixed32(8, 3)
+        writer.fixed32(10, 5)
+        writer.sint32(17, -80)
+        writer.float(16, -3.25)
+        writer.varint(1, 200)
+        let row = try PositionRow(node: 1, time: 2, sequence: 3, decoding: writer.bytes.rawSpan)
+        #expect(row.packetID == 0 && row.satellites == 0 && row.sentTime == 5 && row.rssi == -80 && row.snr == -3.25)
+        #expect(row.timeSource == .arrival)
+        let whole = PositionRow(node: 1, time: 2, sequence: 3)
+        for count in 0..<writer.bytes.count {
+            let bytes = Array(writer.bytes.prefix(count))
+            let cut = try? PositionRow(node: 1, time: 2, sequence: 3, decoding: bytes.rawSpan)  // refused within a field
+            #expect(cut == nil || cut != whole || count < 15)
+        }
+        #expect(throws: WireError.self) {
+            try PositionRow(node: 1, time: 2, sequence: 3, decoding: ([0x85, 0x80] as [UInt8]).rawSpan)
+        }
     }
 }

@@ -1,68 +1,53 @@
 import EventLog
 import LMDB
 import MeshViews
-public import Meshtastic
+import Meshtastic
 import Projections
 import ProtobufWire
 
-extension Ledger {
-    /// Visits the positions of all nodes in the order of their times. Few rows of each node are in memory; no read transaction is open while `visitor` runs.
-    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
-    public func forEachPositionByTime(_ query: RowQuery = RowQuery(), _ visitor: (PositionRow) -> Void) throws(LedgerError) {
-        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
-        try reader.merge(reader.prefixes(), visitor)
-    }
-
-    /// The newest position of each node within the query's times, the newest first and those of unknown time last: one seek per node.
-    /// - Parameter nodes: nil for all that have positions.
-    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
-    public func latestPositions(of nodes: [UInt32]? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [PositionRow] {
-        let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
-        if let nodes { return try reader.latest(nodes.map { bigEndian($0) }) }
-        return try reader.latest(reader.prefixes())
-    }
-
-    /// Visits the metrics of a node or of all, of one kind or of all, in the order of their times, as `forEachPositionByTime` does.
-    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
-    public func forEachTelemetryByTime(
-        of node: UInt32? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), _ visitor: (TelemetryRow) -> Void
-    ) throws(LedgerError) {
-        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
-        try reader.merge(telemetrySeries(of: node.map { [$0] }, kind, reader), visitor)
-    }
-
-    /// The newest metrics of each node within the query's times, of one kind or of whichever kind came last, the newest first and those of unknown
-    /// time last.
-    /// - Parameter nodes: nil for all that have metrics.
-    /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
-    public func latestTelemetry(
-        of nodes: [UInt32]? = nil, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery()
-    ) throws(LedgerError) -> [TelemetryRow] {
-        let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
-        return try reader.latest(telemetrySeries(of: nodes, kind, reader))
-    }
-
-    private func telemetrySeries(
-        of nodes: [UInt32]?, _ kind: TelemetryKind?, _ reader: SeriesReader<TelemetryRow>
-    ) throws(LedgerError) -> [[UInt8]] {
-        guard let nodes else { return try reader.prefixes { kind == nil || $0.last == kind?.rawValue } }
-        let kinds = kind.map { [$0] } ?? TelemetryKind.allCases
-        return nodes.flatMap { node in kinds.map { bigEndian(node) + [$0.rawValue] } }
-    }
-}
-
-/// A row that says which clock its time is of.
-private protocol ClockedRow: ViewRow {
+/// A row of a series: its key is that of the series, its time and its event.
+protocol SeriesRow: ViewRow {
+    /// Which clock its time is of.
     var timeSource: TimeSource { get }
+
+    /// What its rows share.
+    associatedtype Owner
+
+    /// - Returns: nil for a series that this program does not know.
+    static func owner(of series: [UInt8]) -> Owner?
+
+    init(_ owner: Owner, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError)
 }
 
-extension PositionRow: ClockedRow {}
-extension TelemetryRow: ClockedRow {}
+extension PositionRow: SeriesRow {
+    static func owner(of series: [UInt8]) -> UInt32? { series.rawSpan.bigEndianUInt32(at: 0) }
 
-/// Reads the series of a view beside each other.
-private struct SeriesReader<Row: ClockedRow> {
+    init(_ node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
+        try self.init(node: node, time: time, sequence: sequence, decoding: value)
+    }
+}
+
+extension TelemetryRow: SeriesRow {
+    static func owner(of series: [UInt8]) -> (node: UInt32, kind: TelemetryKind)? {
+        TelemetryKind(rawValue: series[4]).map { (series.rawSpan.bigEndianUInt32(at: 0), $0) }
+    }
+
+    init(
+        _ owner: (node: UInt32, kind: TelemetryKind), time: UInt32, sequence: UInt64, decoding value: RawSpan
+    ) throws(WireError) {
+        try self.init(node: owner.node, kind: owner.kind, time: time, sequence: sequence, decoding: value)
+    }
+}
+
+/// Reads the series of a view, one after the other or in the order of their rows' times.
+///
+/// Synchronization: nothing changes after it was made, and what says whether a row is archived may be asked by any thread.
+struct SeriesReader<Row: SeriesRow>: @unchecked Sendable {
     /// A series is read in ever larger pieces, so that a short list reads few rows of each.
     private static var largestPiece: Int { 256 }
+    /// How many series are read before they are asked for: one where they have more rows than that.
+    private static var mostAhead: Int { 4 }
+    private static var manyRows: Int { 1 << 14 }
 
     let ledger: Ledger
     let view: SeriesView
@@ -233,22 +218,81 @@ private struct SeriesReader<Row: ClockedRow> {
         }
         let page = Page(wanted)
         return try ledger.reading(Series(view: view, prefix: prefix), today) { (source) throws(StorageError) in
-            var (rows, rest) = ([Row](), page)
-            func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Row {
-                let key = prefix + bigEndian(time) + bigEndian(sequence)
-                if let row = Row(key: key.rawSpan, value: value) { return row }
-                throw StorageError(.malformedValue, call: "decode row", path: source.store.path)
+            var rest = page
+            return try rows(of: prefix, source, wanted, &rest, expected: 0) { time, sequence in
+                guard let last, time == last.time else { return true }
+                return query.newestFirst ? sequence < last.sequence : sequence > last.sequence
             }
-            try ledger.visit(source, Row.table, prefix: prefix, wanted, &rest) { (time, sequence, value) throws(StorageError) in
-                if let last, time == last.time, query.newestFirst ? sequence >= last.sequence : sequence <= last.sequence {
-                    return false
-                }
-                guard let isArchived else { return true }
-                return !isArchived(try row(time, sequence, value))
-            } _: { (time, sequence, value) throws(StorageError) in
-                rows.append(try row(time, sequence, value))
-            }
-            return rows
         }
+    }
+
+    /// - Parameters:
+    ///   - expected: about how many rows there are.
+    ///   - isWanted: nil for all.
+    private func rows(
+        of prefix: [UInt8], _ source: SeriesSource, _ query: RowQuery, _ page: inout Page, expected: Int,
+        where isWanted: ((_ time: UInt32, _ sequence: UInt64) -> Bool)? = nil
+    ) throws(StorageError) -> [Row] {
+        guard let owner = Row.owner(of: prefix) else { return [] }
+        var rows: [Row] = []
+        rows.reserveCapacity(expected)
+        func row(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Row {
+            try decoding(source.store) { () throws(WireError) in
+                try Row(owner, time: time, sequence: sequence, decoding: value)
+            }
+        }
+        func isKept(_ time: UInt32, _ sequence: UInt64, _ value: RawSpan) throws(StorageError) -> Bool {
+            if let isWanted, !isWanted(time, sequence) { return false }
+            return try !(isArchived?(row(time, sequence, value)) ?? false)
+        }
+        let test = isWanted == nil && isArchived == nil ? nil : isKept
+        try ledger.visit(source, Row.table, prefix: prefix, query, &page, where: test) {
+            (time, sequence, value) throws(StorageError) in
+            rows.append(try row(time, sequence, value))
+        }
+        return rows
+    }
+
+    /// Visits all rows of each series at once, series after series.
+    ///
+    /// - Parameter readsAhead: whether another thread reads the next ones meanwhile.
+    func forEach(_ prefixes: [[UInt8]], readsAhead: Bool, _ visitor: ([Row]) -> Void) throws(LedgerError) {
+        guard query.limit == .max, query.offset <= 0, readsAhead else {
+            var (page, expected) = (Page(query), 0)
+            for prefix in prefixes where !page.isFull {
+                let rows = try series(prefix, &page, expected: expected)
+                expected = rows.count
+                visitor(rows)
+            }
+            return
+        }
+        var ahead = WorkAhead<[Row], LedgerError>()
+        defer { ahead.drop() }
+        var (next, expected) = (0, 0)
+        for _ in prefixes {
+            let most = expected > Self.manyRows ? 1 : Self.mostAhead
+            while next < prefixes.count, ahead.count < most {
+                let (prefix, count) = (prefixes[next], expected)
+                ahead.append { [self] in
+                    Result { () throws(LedgerError) in
+                        var page = Page()
+                        return try series(prefix, &page, expected: count)
+                    }
+                }
+                next += 1
+            }
+            let rows = try ahead.removeFirst().get()
+            expected = rows.count
+            visitor(rows)
+        }
+    }
+
+    private func series(_ prefix: [UInt8], _ page: inout Page, expected: Int) throws(LedgerError) -> [Row] {
+        let (rows, rest) = try ledger.reading(Series(view: view, prefix: prefix), today) { (source) throws(StorageError) in
+            var rest = page
+            return (try self.rows(of: prefix, source, query, &rest, expected: expected), rest)
+        }
+        page = rest
+        return rows
     }
 }
