@@ -31,6 +31,7 @@ final class ProxyClient: Sendable {
         /// Whether another client has begun at its place, which is the same one if this one acknowledges nothing more.
         var isShared = false
 
+        var isEnding: Bool { isLeaving || hasEnded }
         var place: UInt64? { isReplaced ? nil : window.place }
         var lastPlace: UInt64? { isShared ? nil : place }
     }
@@ -70,9 +71,9 @@ final class ProxyClient: Sendable {
 
     var hasStalled: Bool { state.withLock { $0.window.hasStalled(forSeconds: options.stallSeconds) } }
 
-    /// Whether it is to be disconnected: another has its place, or it has not taken a byte for long.
+    /// Whether it is to be disconnected: another has its place, or it has not taken a byte for long. What came before the end of a connection is read first.
     var isGone: Bool {
-        state.withLock { $0.isReplaced || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
+        state.withLock { $0.isReplaced && !$0.isEnding || $0.window.hasStalled(forSeconds: options.patienceSeconds) }
     }
 
     /// The place that it leaves: none if another has begun there, and it has acknowledged nothing since.
@@ -85,7 +86,12 @@ final class ProxyClient: Sendable {
     var wasAlone: Bool { !state.withLock { $0.hasMet } }
 
     /// Whether its connection has ended, and only what it has sent and still acknowledges is waited for.
-    var isLeaving: Bool { state.withLock { $0.isLeaving || $0.hasEnded } }
+    var isLeaving: Bool { state.withLock { $0.isEnding } }
+
+    /// Whether another client has taken over its place.
+    var isReplaced: Bool { state.withLock { $0.isReplaced } }
+
+    func begin(at place: UInt64) { state.withLock { $0.window.begin(at: place) } }
 
     private var queue: RadioOutbox.Client { RadioOutbox.Client(address: address, connection: ObjectIdentifier(self)) }
 
@@ -106,7 +112,7 @@ final class ProxyClient: Sendable {
     }
 
     /// Sends nothing more, and waits a moment for what it has received and not yet acknowledged, so that it does not get that again.
-    private func settle() async {
+    func settle() async {
         state.withLock { $0.isLeaving = true }
         for _ in 0..<Self.settlings {
             guard await measure() else { return }
@@ -249,11 +255,8 @@ final class ProxyClient: Sendable {
 
     /// - Returns: the event after which its packets begin: for a new client the last one when it joined
     private func begin(_ joined: UInt64) async -> UInt64 {
-        let place = await radio.place(of: self, joined: joined)
-        // Its own from now on, also if it leaves before the next line is done.
-        state.withLock { $0.window.begin(at: place) }
-        let start = await radio.shortened(place, self)
-        state.withLock { $0.window.begin(at: start) }
+        let start = await radio.shortened(await radio.begin(self, joined: joined), self)
+        begin(at: start)
         return start
     }
 

@@ -20,8 +20,6 @@ public final class SharedRadio: LiveSource {
     static let chunk: UInt64 = 4_096
     /// How often the positions of clients are stored, if they have changed.
     private static let savingSeconds = 1.0
-    /// How long at most a client waits for the end of its last connection.
-    private static let leavingSeconds = 30.0
     /// The most events in which packets are looked for after a kill.
     private static let mostSearched: UInt64 = 100_000
 
@@ -364,62 +362,68 @@ public final class SharedRadio: LiveSource {
     func tell(_ text: String) { radio.board.tell(text) }
 
     private func leave(_ client: ProxyClient) {
-        let place = client.lastPlace
-        let dropped = state.withLock { state in
-            state.clients[ObjectIdentifier(client)] = nil
-            return place.flatMap { state.away.leave(client.address, at: $0, wasAlone: client.wasAlone) }
-        }
-        changes.raise()
-        guard let dropped else { return }
-        tellRefusal(.place, of: dropped, "too many clients are away: one of \(dropped) does not get what it has missed")
+        tellDropped(
+            state.withLock { state in
+                state.clients[ObjectIdentifier(client)] = nil
+                return Self.putAway(client, &state)
+            })
     }
 
-    /// The last event that a client has seen: where one from its address stopped, otherwise the newest when it joined.
+    /// Begins a client after the last event that it has seen: where one from its address stopped, otherwise the newest when it joined.
     ///
-    /// One that is still connected may be the same client on a connection that has died: if it does not take what is sent to it, the new one begins
-    /// where it has stopped. Once that has lasted, it counts as away.
-    func place(of client: ProxyClient, joined: UInt64) async -> UInt64 {
+    /// One that is still connected may be the same client. If its connection has ended, the new one begins where it has stopped, however long its tasks
+    /// still take on a busy computer. If it does not take what is sent to it, its connection may have died: the new one begins where it has stopped, too,
+    /// and once that has lasted, it counts as away.
+    ///
+    /// - Returns: that event
+    func begin(_ client: ProxyClient, joined: UInt64) async -> UInt64 {
         let others = state.withLock { state in
             state.clients.values.filter { $0 !== client && $0.address == client.address }
         }
-        for other in others { await other.measure() }
-        await waitForLeaving(client)
+        for other in others where await other.measure() && other.isLeaving { await other.settle() }
         let head = log.head.rawValue
-        let place: UInt64? = state.withLock { state in
-            let others = others.filter { state.clients[ObjectIdentifier($0)] != nil }
-            for other in others {
+        let (place, dropped): (UInt64, String?) = state.withLock { state in
+            // Another has taken over its place before it had one.
+            if client.isReplaced { return (joined, nil) }
+            let others = others.filter { state.clients[ObjectIdentifier($0)] != nil && !$0.isReplaced }
+            var dropped: String?
+            for other in others where other.isLeaving { dropped = Self.putAway(other, &state) ?? dropped }
+            for other in others where !other.isReplaced {
                 other.meet()
                 client.meet()
+                if other.hasStalled { Self.putAway(other, &state) }
             }
-            for other in others where other.hasStalled {
-                let place = other.lastPlace
-                other.replace()
-                if let place { state.away.leave(client.address, at: place) }
-            }
-            let stopped = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }.min {
-                $0.place < $1.place
-            }
-            guard let stopped, stopped.place < state.away.places[client.address]?.first ?? .max else {
-                return state.away.take(client.address)
-            }
-            stopped.client.share()
-            return stopped.place
+            let place = min(Self.takePlace(client.address, of: others, &state) ?? joined, head)
+            client.begin(at: place)
+            return (place, dropped)
         }
         changes.raise()
-        return min(place ?? joined, head)
+        tellDropped(dropped)
+        return place
     }
 
-    /// A client that comes back at once begins where it stopped, which is known once what came by its last connection is read and acknowledged.
-    private func waitForLeaving(_ client: ProxyClient) async {
-        let end = ContinuousClock.now + .seconds(Self.leavingSeconds)
-        while !Task.isCancelled, ContinuousClock.now < end {
-            let level = changes.value
-            let isLeft = state.withLock { state in
-                !state.clients.values.contains { $0 !== client && $0.address == client.address && $0.isLeaving }
-            }
-            if isLeft { return }
-            await changes.wait(past: level, seconds: Self.leavingSeconds)
-        }
+    /// Where a client stopped is for the next one of its address from now on.
+    ///
+    /// - Returns: the address that lost a place since there are too many, if one did
+    @discardableResult
+    private static func putAway(_ client: ProxyClient, _ state: inout State) -> String? {
+        let place = client.lastPlace
+        client.replace()
+        return place.flatMap { state.away.leave(client.address, at: $0, wasAlone: client.isLeaving ? client.wasAlone : nil) }
+    }
+
+    /// The earliest place of the clients of an address that are away, or that may have lost what was sent to them.
+    private static func takePlace(_ address: String, of others: [ProxyClient], _ state: inout State) -> UInt64? {
+        let open = others.compactMap { other in other.openPlace.map { (client: other, place: $0) } }
+        let stopped = open.min { $0.place < $1.place }
+        guard let stopped, stopped.place < state.away.places[address]?.first ?? .max else { return state.away.take(address) }
+        stopped.client.share()
+        return stopped.place
+    }
+
+    private func tellDropped(_ address: String?) {
+        guard let address else { return }
+        tellRefusal(.place, of: address, "too many clients are away: one of \(address) does not get what it has missed")
     }
 
     /// Where a client begins that stopped at a place: there, or behind it if more packets have come since than a client gets. The log says so.

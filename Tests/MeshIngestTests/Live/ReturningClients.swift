@@ -53,6 +53,7 @@ struct ReturningClients {
             await client.greet(1)
             radio.say(session * 2..<session * 2 + 2)
             #expect(await client.next(2) == Self.ids(session * 2..<session * 2 + 2), "\(session)")
+            client.leave()
         }
         try await running.stop()
     }

@@ -8,7 +8,7 @@ import TestKit
 ///
 /// `@unchecked Sendable`: one test uses it, one call at a time.
 final class StreamClient: @unchecked Sendable {
-    private let descriptor: Int32
+    private var descriptor: Int32
     private var framer = StreamFramer()
     private var frames: [[UInt8]] = []
 
@@ -52,7 +52,14 @@ final class StreamClient: @unchecked Sendable {
         throw BrokerFailure("nobody shares a radio at port \(port)")
     }
 
-    deinit { close(descriptor) }
+    deinit { leave() }
+
+    /// Closes the connection. Without it, that happens when the last thread that read from it has ended, which may be after the test's next line.
+    func leave() {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+    }
 
     /// Ends the connection as a computer does that was away and started again: what was not read is lost.
     func reset() {
