@@ -164,6 +164,15 @@ extension Environment {
         return OwnedFile.isOpen(file, at: path + "/data.mdb")
     }
 
+    /// Whether the open file still has a name; otherwise it was removed or replaced. Unlike `isInPlace`, it does not look at the path, which takes longer.
+    package var hasName: Bool {
+        guard (try? enter(forWriting: false)) != nil else { return false }  // it is closed
+        defer { leave() }
+        var (file, status): (Int32, stat) = (-1, stat())
+        guard unsafe mdb_env_get_fd(handle, &file) == MDB_SUCCESS, unsafe fstat(file, &status) == 0 else { return false }
+        return status.st_nlink > 0
+    }
+
     /// Flushes all commits to disk, whatever the durability. A failure closes this handle for writing.
     public func sync() throws(StorageError) {
         try enter(forWriting: true)

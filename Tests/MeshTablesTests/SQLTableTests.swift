@@ -139,6 +139,36 @@ struct SQLTableTests {
         try await proofs.ledger.close()
     }
 
+    /// SQLite does not compare them itself.
+    @Test func `only an id as a column writes it equals it`() async throws {
+        let proofs = try await SQLProofs(packets: 400, seed: 8)
+        for (table, column) in [
+            ("nodes", "node"), ("positions", "node"), ("messages", "from"), ("messages", "to"), ("links", "hearer"),
+        ] {
+            let known = try proofs.rows("SELECT DISTINCT \"\(column)\" FROM \(table) ORDER BY 1 LIMIT 3").flatMap { $0 }
+            var constants = [
+                "NULL", "5", "-1", "4294967295", "0.5", "''", "'!'", "'!0'", "'!00000000'", "'!ffffffff'", "'^all'", "'!x'",
+            ]
+            for case .text(let id) in known {
+                let digits = id.dropFirst()
+                constants += ["'\(id)'", "'\(id.uppercased())'", "'\(id) '", "'\(digits)'", "x'2131'", "CAST('\(id)' AS BLOB)"]
+                if let number = UInt32(digits, radix: 16) {
+                    constants += ["\(number)", "'\(number)'", "'!\(String(number, radix: 16))'"]
+                }
+            }
+            for constant in constants {
+                func count(_ column: String) throws -> [[SQLValue]] {
+                    try proofs.rows("SELECT count(*) FROM \(table) WHERE \(column) = \(constant)")
+                }
+                #expect(try count("\"\(column)\"") == count("+\"\(column)\""), "\(table).\(column) = \(constant)")
+            }
+            #expect(
+                try proofs.rows("SELECT count(*) FROM \(table) WHERE \"\(column)\" = ?", known.prefix(1).map(\.self))[0][0]
+                    != .integer(0))
+        }
+        try await proofs.ledger.close()
+    }
+
     @Test func `a statement reads as of an event or a time, and says up to which event`() async throws {
         let proofs = try await SQLProofs(packets: 600, seed: 5)
         let head = Int64(proofs.ledger.log.head.rawValue)

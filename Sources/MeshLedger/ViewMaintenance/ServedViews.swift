@@ -20,8 +20,8 @@ final class ServedViews: Sendable {
 
     private struct Served {
         let name: String
-        /// The file that names the store, and the store's own: queries of a few rows would notice the cost of making these paths.
-        let (naming, data): (String, String)
+        /// The file that names the store: queries of a few rows would notice the cost of making its path.
+        let naming: String
         /// The inode of the store's file, and the state of the file that named it.
         var file: UInt64 = 0
         var stamp: FileStamp?
@@ -29,11 +29,11 @@ final class ServedViews: Sendable {
 
         init(_ name: String, in folder: ViewFolder, file: UInt64 = 0, stamp: FileStamp? = nil, _ store: ViewStore) {
             (self.name, self.file, self.stamp, self.store) = (name, file, stamp, store)
-            (naming, data) = (folder.currentFile, ServedViews.data(of: folder.store(name)))
+            naming = folder.currentFile
         }
 
         /// Whether the folder still has what it had.
-        var isCurrent: Bool { stamp != nil && FileStamp(naming) == stamp && ServedViews.file(data) == file }
+        var isCurrent: Bool { stamp != nil && FileStamp(naming) == stamp && store.environment.hasName }
     }
 
     init(root: String, followsFolder: Bool, excludesWriters: Bool) {

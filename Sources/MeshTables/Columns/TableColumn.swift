@@ -60,6 +60,8 @@ public struct ColumnReader<Row>: Sendable {
     /// The value of one row, for those that print row by row.
     let cell: @Sendable (Row) -> CellValue
     private(set) var names: KnownNames?
+    /// The text of a number that stands for one; nil for other columns.
+    private(set) var codeText: (@Sendable (UInt32) -> String?)?
 
     @inline(__always)
     private init<Builder: ColumnBuilder>(
@@ -197,9 +199,11 @@ public struct ColumnReader<Row>: Sendable {
         isNullable: Bool, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> UInt32,
         name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {
-        ColumnReader(.dictionary, isNullable: isNullable, cell: cell, { DictionaryBuilder() }) { rows, builder in
+        var reader = ColumnReader(.dictionary, isNullable: isNullable, cell: cell, { DictionaryBuilder() }) { rows, builder in
             builder.append(rows, code: get, name: name)
         }
+        reader.codeText = name
+        return reader
     }
 
     /// The case of an enumeration, by its name. The names are made once: each is looked up in the program's metadata.

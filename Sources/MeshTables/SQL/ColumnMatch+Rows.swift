@@ -5,10 +5,10 @@ internal import ViewQuery
 
 extension ColumnMatch {
     /// How a table column that shows a property is compared; nil if the property's stored numbers cannot find its values.
-    init?<Row: QueryRow>(_ column: ColumnSchema, showing property: RowColumn<Row>) {
+    init?<Row: QueryRow>(_ column: TableColumn<Row>, showing property: RowColumn<Row>) {
         guard let bounds = property.bounds else { return nil }
-        switch column.type {
-        case .dictionary where property.kind == .node: self.init(node: bounds)
+        switch column.schema.type {
+        case .dictionary where property.kind == .node: self.init(node: bounds, text: column.reader.codeText)
         case .dictionary, .utf8:
             let isName = property.valueType is any CaseIterable.Type
             guard isName || property.valueType == String.self else { return nil }
@@ -34,11 +34,15 @@ extension ColumnMatch {
     }
 
     /// Ids have eight digits, so they sort like their numbers.
-    private init(node bounds: ColumnBounds) {
+    ///
+    /// - Parameter text: the text of a number in this column, which no other value equals; nil if that is not known.
+    private init(node bounds: ColumnBounds, text: (@Sendable (UInt32) -> String?)?) {
         let points = ColumnBounds(isComparable: false) { test, constant in test == .equal ? bounds.numbers(test, constant) : nil }
-        self.init(bounds: points, isOrdered: bounds.isComparable) { constant in
-            guard case .text(let text) = constant else { return .unknown }
-            return NodeID.parse(text).map { .constant(.integer(Int64($0))) } ?? .nothing
+        let isExact = text != nil && bounds.numbers(.equal, .integer(1)) != nil
+        self.init(bounds: points, isOrdered: bounds.isComparable, isExact: isExact) { constant in
+            guard case .text(let typed) = constant else { return .nothing }
+            guard let number = NodeID.parse(typed), text.map({ $0(number) == typed }) ?? true else { return .nothing }
+            return .constant(.integer(Int64(number)))
         }
     }
 }

@@ -55,7 +55,7 @@ class PlannedTable: VirtualTable {
         } else if let planner = try planner() {
             let choice = planner.choose(question, name: table.name)
             plan.access = choice.access
-            for use in choice.uses { take(use.constraint, use.use, isList: use.isList) }
+            for use in choice.uses { take(use.constraint, use.use, isList: use.isList, isExact: use.isExact) }
             (plan.isReversed, answer.isOrdered, answer.isUnique) = (choice.isReversed, choice.isOrdered, choice.isUnique)
             (answer.rows, answer.cost) = (choice.rows, choice.cost)
             let bound = choice.bound.isEmpty ? "" : ": " + choice.bound.joined(separator: " AND ")

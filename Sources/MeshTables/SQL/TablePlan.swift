@@ -28,6 +28,8 @@ struct ColumnMatch: Sendable {
     let bounds: ColumnBounds
     /// Whether the stored numbers sort as SQLite sorts the values.
     let isOrdered: Bool
+    /// Whether a value equals a constant just if its number does, so that SQLite need not compare them.
+    var isExact = false
     /// The stored form of a constant; nil if it is unknown.
     let convert: @Sendable (SQLConstant) -> Converted
 
@@ -67,12 +69,14 @@ struct AccessPlanner {
     /// For each table column, the row column that it shows.
     let rowColumns: [Int?]
     let rowCount: Double
+    /// Table columns whose equality the stored numbers decide.
+    let exact: Set<Int>
     /// Row columns that have the same value in all rows of the table.
     var fixed: Set<Int> = []
 
     struct Choice {
         var access = 0
-        var uses: [(constraint: Int, use: TablePlan.Use, isList: Bool)] = []
+        var uses: [(constraint: Int, use: TablePlan.Use, isList: Bool, isExact: Bool)] = []
         var rows = 0.0
         var cost = 0.0
         var isOrdered = false
@@ -115,8 +119,10 @@ struct AccessPlanner {
             }
             if let found = find([SQLITE_INDEX_CONSTRAINT_EQ], lists: false) ?? find([SQLITE_INDEX_CONSTRAINT_EQ]) {
                 let constraint = question.constraints[found]
+                // The keys behind a list's may be read as a whole.
+                let isExact = exact.contains(constraint.column) && !constraint.isList && !choice.uses.contains(where: \.isList)
                 choice.uses.append(
-                    (found, .bound(place: place, column: constraint.column, test: .equal), constraint.isList))
+                    (found, .bound(place: place, column: constraint.column, test: .equal), constraint.isList, isExact))
                 choice.bound.append(name(constraint.column) + (constraint.isList ? " IN" : "="))
                 if !constraint.isList { fixed.insert(part.column) } else { share *= 8 }
                 share *= place == 0 ? 0.004 : 0.05
@@ -130,7 +136,7 @@ struct AccessPlanner {
             ] {
                 guard let found = find(operations) else { continue }
                 let column = question.constraints[found].column
-                choice.uses.append((found, .bound(place: place, column: column, test: test), false))
+                choice.uses.append((found, .bound(place: place, column: column, test: test), false, false))
                 choice.bound.append(name(column) + test.rawValue)
                 share *= 0.25
             }

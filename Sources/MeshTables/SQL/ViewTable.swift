@@ -29,7 +29,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         needed = columns.map(\.needed)
         var (matches, rowColumns): ([Int: ColumnMatch], [Int?]) = ([:], [])
         columnMatches = columns.map { column in
-            column.shown.flatMap { ColumnMatch(column.schema, showing: Row.columns[$0]) }
+            column.shown.flatMap { ColumnMatch(column, showing: Row.columns[$0]) }
         }
         for (column, match) in zip(columns, columnMatches) {
             guard let match, let shown = column.shown else {
@@ -45,7 +45,7 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
         for (name, constant) in fixed {
             guard let column = Row.columns.firstIndex(where: { $0.name == name }),
                 let place = columns.firstIndex(where: { $0.name == name }),
-                let match = ColumnMatch(columns[place].schema, showing: Row.columns[column])
+                let match = ColumnMatch(columns[place], showing: Row.columns[column])
             else { continue }
             numbers[column] = match.numbers(.equal, constant)
         }
@@ -72,7 +72,8 @@ final class ViewTable<Row: QueryRow>: PlannedTable {
             if try !RowAccess.isIndexed(Row.self, in: store, transaction) { accesses = Array(accesses.prefix(1)) }
         }
         return AccessPlanner(
-            accesses: accesses, matches: matches, rowColumns: rowColumns, rowCount: count, fixed: Set(fixed.keys))
+            accesses: accesses, matches: matches, rowColumns: rowColumns, rowCount: count,
+            exact: Set(columns.indices.filter { columnMatches[$0]?.isExact == true }), fixed: Set(fixed.keys))
     }
 
     override func title(_ access: Int) -> String {

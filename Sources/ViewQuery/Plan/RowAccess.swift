@@ -109,33 +109,44 @@ package struct RowPull<Row: QueryRow> {
         }
         let (most, plan) = (readsAll ? left : min(most, left), plan)
         var decoder = RowDecoder(plan.fields)
-        var (count, bytes, end): (Int, Int, [UInt8]?) = (0, 0, nil)
-        func goesOn(_ value: RawSpan, behind place: RawSpan) -> Bool {
-            count += 1
-            bytes += value.byteCount
-            guard count == most else { return true }
-            end = place.asArray
-            return false
-        }
+        var part = Part(most: most)
         if let filter = plan.filter {
             try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
                 guard let row: Row = decoder.row(key, value) else { throw QueryPlan<Row>.malformed(store) }
                 guard try filter.holds(row) else { return true }
                 rows.append(row)
                 note(key)
-                return goesOn(value, behind: place)
+                return part.goesOn(value, behind: place)
             }
         } else {
             try plan.visitKeys(store, transaction, after: last, needsValues: true) { key, value, place in
                 guard decoder.append(key, value, to: &rows) else { throw QueryPlan<Row>.malformed(store) }
                 note(key)
-                return goesOn(value, behind: place)
+                return part.goesOn(value, behind: place)
             }
         }
-        left -= count
-        byteCount += bytes
-        last = end
-        isAtEnd = end == nil || left == 0
+        left -= part.count
+        byteCount += part.byteCount
+        last = part.end
+        isAtEnd = part.end == nil || left == 0
+    }
+
+    /// How much of a part is read: a value, since each access to variables of a closure would be checked.
+    private struct Part {
+        let most: Int
+        var count = 0
+        var byteCount = 0
+        /// The place of the last row, once all are read.
+        var end: [UInt8]?
+
+        @inline(__always)
+        mutating func goesOn(_ value: RawSpan, behind place: RawSpan) -> Bool {
+            count += 1
+            byteCount += value.byteCount
+            guard count == most else { return true }
+            end = place.asArray
+            return false
+        }
     }
 }
 
