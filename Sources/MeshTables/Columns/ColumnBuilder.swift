@@ -187,20 +187,20 @@ final class DictionaryBuilder: ColumnBuilder {
     override func dropDictionary() { (dictionary, places, codes, lastText) = (ColumnDictionary(), [:], FlatMap(), nil) }
 
     @inline(__always)
-    func append<Row>(_ rows: [Row], code: (Row) -> UInt32, name: (UInt32) -> String?) {
+    func append<Row>(_ rows: [Row], code: (Row) -> UInt32, name: (UInt32) -> String?, areNamesUnique: Bool) {
         var last: (code: UInt32, index: Int32)?
         fill(rows) { row in
             let code = code(row)
             if let last, last.code == code { return last.index }
-            let index = index(of: code, name)
+            let index = index(of: code, name, areNamesUnique)
             last = (code, index)
             return index
         }
     }
 
-    private func index(of code: UInt32, _ name: (UInt32) -> String?) -> Int32 {
+    private func index(of code: UInt32, _ name: (UInt32) -> String?, _ areNamesUnique: Bool) -> Int32 {
         if let known = codes[UInt64(code)] { return known - 1 }
-        let index = name(code).map { place(of: ExactText($0)) } ?? -1
+        let index = name(code).map { areNamesUnique ? newPlace(of: $0) : place(of: ExactText($0)) } ?? -1
         codes.set(UInt64(code), index + 1)
         return index
     }
@@ -234,10 +234,15 @@ final class DictionaryBuilder: ColumnBuilder {
 
     private func place(of text: ExactText) -> Int32 {
         if let known = places[text] { return known }
-        let index = Int32(clamping: dictionary.count)
-        dictionary.bytes += text.text.utf8
-        dictionary.offsets.append(Int32(clamping: dictionary.bytes.count))
+        let index = newPlace(of: text.text)
         places[text] = index
+        return index
+    }
+
+    private func newPlace(of text: String) -> Int32 {
+        let index = Int32(clamping: dictionary.count)
+        dictionary.bytes += text.utf8
+        dictionary.offsets.append(Int32(clamping: dictionary.bytes.count))
         return index
     }
 

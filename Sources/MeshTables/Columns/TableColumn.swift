@@ -189,18 +189,22 @@ public struct ColumnReader<Row>: Sendable {
     }
 
     /// A number that stands for a text, which is looked up once; nil if it stands for nothing.
+    ///
+    /// - Parameter areNamesUnique: whether no two numbers have the same name, which saves comparing the names.
     public static func code(
-        isNullable: Bool = true, _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?
+        isNullable: Bool = true, areNamesUnique: Bool = false, _ get: @escaping @Sendable (Row) -> UInt32,
+        name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {
-        code(isNullable: isNullable, cell: { row in name(get(row)).map { .text($0) } ?? .null }, get, name: name)
+        code(
+            isNullable: isNullable, areNamesUnique, cell: { row in name(get(row)).map { .text($0) } ?? .null }, get, name: name)
     }
 
     private static func code(
-        isNullable: Bool, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> UInt32,
-        name: @escaping @Sendable (UInt32) -> String?
+        isNullable: Bool, _ areNamesUnique: Bool, cell: @escaping @Sendable (Row) -> CellValue,
+        _ get: @escaping @Sendable (Row) -> UInt32, name: @escaping @Sendable (UInt32) -> String?
     ) -> ColumnReader {
         var reader = ColumnReader(.dictionary, isNullable: isNullable, cell: cell, { DictionaryBuilder() }) { rows, builder in
-            builder.append(rows, code: get, name: name)
+            builder.append(rows, code: get, name: name, areNamesUnique: areNamesUnique)
         }
         reader.codeText = name
         return reader
@@ -212,7 +216,7 @@ public struct ColumnReader<Row>: Sendable {
     where Value.RawValue == UInt8 {
         let names = (UInt8.min...UInt8.max).map { number in Value(rawValue: number).map { "\($0)" } }
         let cells = names.map { $0.map { CellValue.text($0) } ?? .null }
-        return code(isNullable: false, cell: { cells[Int(get($0).rawValue)] }) {
+        return code(isNullable: false, false, cell: { cells[Int(get($0).rawValue)] }) {
             UInt32(get($0).rawValue)
         } name: { number in
             names[Int(UInt8(truncatingIfNeeded: number))]

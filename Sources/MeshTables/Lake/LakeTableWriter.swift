@@ -189,11 +189,18 @@ final class LakeDayWriter<Row>: @unchecked Sendable {
         return collected
     }
 
-    var openBytes: Int { builder.byteCount }
+    private(set) var openBytes = 0
     /// Of pages, dictionaries and what is not in the file yet.
-    var keptBytes: Int { writer.pendingBytes + builder.dictionaryBytes + file.waitingCount }
+    private(set) var keptBytes = 0
+
+    /// The sizes of all days are looked at often, and those of most have not changed.
+    private func measure() {
+        openBytes = builder.byteCount
+        keptBytes = writer.pendingBytes + builder.dictionaryBytes + file.waitingCount
+    }
 
     func append(_ rows: [Row]) throws {
+        defer { measure() }
         wasWritten = true
         try builder.append(rows)
     }
@@ -204,10 +211,14 @@ final class LakeDayWriter<Row>: @unchecked Sendable {
         return wasWritten
     }
 
-    func endBatch() throws { try builder.finish() }
+    func endBatch() throws {
+        defer { measure() }
+        try builder.finish()
+    }
 
     /// Keeps nothing in memory.
     func endGroup() throws {
+        defer { measure() }
         try builder.finish()
         try writer.endPendingGroup()
         builder.dropDictionaries()

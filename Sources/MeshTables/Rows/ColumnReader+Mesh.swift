@@ -3,17 +3,17 @@ import MeshLedger
 extension ColumnReader {
     /// The id of a node that every row has.
     static func node(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        code(isNullable: false, get) { NodeID.text($0) }
+        code(isNullable: false, areNamesUnique: true, get) { NodeID.text($0) }
     }
 
     /// The id of a node; 0 means none.
     static func nodeOrNone(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        code(get) { $0 == 0 ? nil : NodeID.text($0) }
+        code(areNamesUnique: true, get) { $0 == 0 ? nil : NodeID.text($0) }
     }
 
     /// The id of a node that every row has; a broadcast is `^all`.
     static func addressee(_ get: @escaping @Sendable (Row) -> UInt32) -> ColumnReader {
-        code(isNullable: false, get) { NodeID.addressee($0) }
+        code(isNullable: false, areNamesUnique: true, get) { NodeID.addressee($0) }
     }
 
     /// A Meshtastic enumeration: the value's name, or its number if it has no name.
