@@ -26,7 +26,7 @@ extension StorageError.Code {
         case .readOnly: "it is open for reading only; open it for writing where that is possible"
         case .busy: "something else is using it; wait for that to end, then retry"
         case .alreadyOpen: "this process already has it open; use that handle or close it first"
-        case .forked: "it was opened before this process was forked; open it again in the child"
+        case .forked: "it was opened before this process was forked; open ledgers in the child only, or start it as a new process"
         case .networkFileSystem: "it is on a network file system, where shared maps are unsafe; move it to a local disk"
         case .corrupt: "it is damaged or is not a store; nothing was changed; restore it from a copy"
         case .foreign:

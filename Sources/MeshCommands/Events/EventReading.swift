@@ -9,9 +9,10 @@ struct EventReading {
 
     private let ledger: Ledger
     private let decoders: Workers<EventRows>
+    private let kept: KeptEvents
 
     init(_ ledger: Ledger, with parts: EventRows.Parts = []) throws {
-        self.ledger = ledger
+        (self.ledger, kept) = (ledger, KeptEvents(of: ledger))
         let (names, knowledge) = (try EventRows.sourceNames(ledger), try ledger.openingKnowledge())
         decoders = Workers(count: 3) { EventRows(ledger, names, knowledge, with: parts) }
     }
@@ -34,7 +35,8 @@ struct EventReading {
         part: ([Made]) throws -> Bool
     ) throws {
         var (skips, left) = (UInt64(offset), limit)
-        for run in try ledger.runs(of: order) where left > 0 {
+        let runs = try ledger.runs(of: order)
+        for run in runs where left > 0 {
             let count = run.upperBound.rawValue - run.lowerBound.rawValue + 1
             defer { skips -= min(skips, count) }
             guard skips < count else { continue }
@@ -44,6 +46,7 @@ struct EventReading {
                 return try part(made)
             }
         }
+        if left > 0 { try kept.requireAll(from: runs.first?.lowerBound) }
     }
 
     /// The same, with any value made from each event.
@@ -54,7 +57,14 @@ struct EventReading {
         _ order: EventOrder, offset: Int = 0, limit: Int = .max,
         make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made, part: ([Made]) throws -> Bool
     ) throws {
-        try visit({ try ledger.forEachSequence(order, $0) }, offset: offset, limit: limit, make: make, part: part)
+        var left = limit
+        try visit({ try ledger.forEachSequence(order, $0) }, offset: offset, limit: limit, make: make) { made in
+            left -= made.count
+            let goesOn = try part(made)
+            if !goesOn { left = 0 }
+            return goesOn
+        }
+        if left > 0, order.since == nil { try kept.requireAll() }
     }
 
     private func visit<Made: Sendable>(

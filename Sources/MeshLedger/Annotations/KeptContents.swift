@@ -15,13 +15,11 @@ struct KeptContents<Row: QueryRow> {
     /// Properties that name events: those of the contents.
     private static var sequences: Set<String> { ["sequence", "firstSequence", "requestSequence", "replySequence"] }
 
-    private let log: EventLog
     private let owners: [RowColumn<Row>]
-    private let opener = PacketOpener(keyring: Keyring())
-    private var batch = PacketBatch()
+    private var packets: PacketNames
 
     init(_ log: EventLog) {
-        self.log = log
+        packets = PacketNames(log)
         let nodes = Row.columns.filter { $0.kind == .node }
         let declared = nodes.filter { $0.naming != nil }
         owners = declared.isEmpty ? nodes : declared.filter { $0.naming == .owner }
@@ -32,7 +30,7 @@ struct KeptContents<Row: QueryRow> {
         var subjects = RowSubjects(nodes: Set(owners.flatMap { $0.nodes(of: row) }))
         for column in Row.columns where Self.sequences.contains(column.name) {
             guard let sequence = column.value(in: row) as? UInt64 else { continue }
-            if let packet = try packet(EventSequence(sequence)) { subjects.packets.insert(packet) }
+            if let packet = try packets.name(at: EventSequence(sequence)) { subjects.packets.insert(packet) }
         }
         // Of an event that retention has dropped, what the row says.
         if let id = Row.columns.first(where: { $0.name == "packetID" })?.value(in: row) as? UInt32, id != 0,
@@ -43,9 +41,18 @@ struct KeptContents<Row: QueryRow> {
         subjects.nodes.formUnion(subjects.packets.map(\.from))
         return subjects
     }
+}
+
+/// Reads the senders and ids of packets, without opening these.
+struct PacketNames {
+    private let log: EventLog
+    private let opener = PacketOpener(keyring: Keyring())
+    private var batch = PacketBatch()
+
+    init(_ log: EventLog) { self.log = log }
 
     /// Nil for an event that the log no longer has, or that is no packet.
-    private mutating func packet(_ sequence: EventSequence) throws(EventLogError) -> PacketName? {
+    mutating func name(at sequence: EventSequence) throws(EventLogError) -> PacketName? {
         guard sequence >= log.first, let event = try log.event(sequence), !event.header.isErased,
             let form = CaptureForm(rawValue: event.header.encoding.rawValue)
         else { return nil }

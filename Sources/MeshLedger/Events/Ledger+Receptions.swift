@@ -130,15 +130,37 @@ extension Ledger {
         let upper = min(range?.upperBound.rawValue ?? .max, last, try store.checkpoint().sequence)
         guard lower <= upper else { return }
         var walk = PacketWalk(selection, lower...upper)
-        var number = PacketBlock.number(of: upper)
-        while true {
+        // All receptions of a packet have its id and sender.
+        var known = try selection.packetID.map { id in
+            let sender = selection.roles == .sender ? selection.node : nil
+            let ofPacket = EventSelection(node: sender, roles: sender == nil ? .any : .sender, packetID: id)
+            let found = try sequences(of: ofPacket, in: EventSequence(lower)...EventSequence(upper))
+            return Set(found.map { PacketBlock.number(of: $0.rawValue) }).sorted()
+        }
+        let least = PacketBlock.number(of: lower)
+        var number = PacketBlock.number(of: upper) + 1
+        func next() -> UInt64? {
+            if known != nil { return known?.popLast() }
+            guard number > least else { return nil }
+            number -= 1
+            return number
+        }
+        while let number = next() {
             let groups = try block(number, of: store).map { walk.groups(in: $0.layout, number, $0.value.rawSpan) } ?? []
             for group in groups { guard try body(group, walk) else { return } }
-            guard number > PacketBlock.number(of: lower) else { break }
-            number -= 1
         }
         if includesEarlier { for group in walk.rest() { guard try body(group, walk) else { return } } }
         try atEnd(walk)
+    }
+
+    /// The sender and id of the packet in an event; nil for an event without one, or that is not kept.
+    package func packetName(at sequence: EventSequence) throws(LedgerError) -> PacketName? {
+        var names = PacketNames(log)
+        do throws(EventLogError) {
+            return try names.name(at: sequence)
+        } catch {
+            throw LedgerError(error, path: path)
+        }
     }
 
     /// Walks back through the index as far as events after `cut` may replace rows.

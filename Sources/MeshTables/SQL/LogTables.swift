@@ -125,6 +125,9 @@ struct LogBounds {
         cut(to: try ledger.log.runs(arrivedFrom: arrived.since, before: arrived.until))
     }
 
+    /// The only event that may match, if there is just one.
+    var single: UInt64? { runs.count == 1 && runs[0].lowerBound == runs[0].upperBound ? runs[0].lowerBound : nil }
+
     private mutating func select(_ finder: LogTable.Finder, _ constant: SQLConstant) {
         switch (finder, constant) {
         case (.sender, .text(let text)), (.addressee, .text(let text)), (.gateway, .text(let text)):
@@ -224,6 +227,15 @@ struct LogBounds {
     }
 }
 
+extension EventSelection {
+    /// Of packets without an id or a sender there are many, which the index does not tell apart.
+    fileprivate mutating func narrow(to packet: PacketName) {
+        guard packet.id != 0, packet.from != 0, packet.from != NodeID.broadcast else { return }
+        if packetID == nil { packetID = packet.id }
+        if node == nil { (node, roles) = (packet.from, .sender) }
+    }
+}
+
 /// Whether an event is in one of several ascending runs.
 private struct Runs: Sendable {
     let runs: [ClosedRange<UInt64>]
@@ -242,6 +254,7 @@ private struct Runs: Sendable {
 class LogCursor<Row>: BatchCursor {
     let log: LogTable
     var columns: RowColumns<Row>
+    private(set) var kept: KeptEvents?
 
     init(_ log: LogTable, _ columns: [TableColumn<Row>]) {
         self.log = log
@@ -256,6 +269,7 @@ class LogCursor<Row>: BatchCursor {
                     "some events up to that time were heard later, so events and packets are read as of an event's number only")
         }
         let head = try head(snapshot, ledger)
+        kept = KeptEvents(of: ledger)
         try begin(try LogBounds(log, plan, values, ledger, head), ledger, head)
     }
 
@@ -298,6 +312,8 @@ private final class EventTableCursor: LogCursor<EventRecord> {
 
     override func read(_ most: Int, goesOn: Bool) throws {
         columns.removeAll()
+        let lowest = runs.map(\.lowerBound).min()
+        defer { (count, isComplete) = (columns.rows.count, runs.isEmpty) }
         while let run = runs.last, columns.rows.isEmpty, let ledger {
             let readsPayload = plan.reads(log.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
             let found = try ledger.log.events(
@@ -317,7 +333,7 @@ private final class EventTableCursor: LogCursor<EventRecord> {
                 runs.append(end + 1...run.upperBound)
             }
         }
-        (count, isComplete) = (columns.rows.count, runs.isEmpty)
+        if let lowest { try kept?.requireAll(from: EventSequence(lowest)) }
     }
 
     override func number(_ row: EventRecord) -> UInt64 { row.header.sequence.rawValue }
@@ -349,6 +365,7 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
     private let packets: PacketTable<Row>
     private var pump: ItemPump<PacketRow>?
     private var wanted = Runs(runs: [])
+    private var lowest: UInt64?
 
     init(_ packets: PacketTable<Row>) {
         self.packets = packets
@@ -370,6 +387,7 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         var bounds = bounds
         if isOfTime, !packets.isOfPackets { bounds.cut(to: heard) }
         wanted = Runs(runs: bounds.runs)
+        lowest = bounds.runs.first?.lowerBound
         guard let lowest = bounds.runs.first?.lowerBound, lowest <= head else { return }
         var (begins, lower) = (wanted, ledger.log.first.rawValue)
         /// One of a packet's receptions is among these.
@@ -388,10 +406,12 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
             begins = Runs(runs: [0...UInt64.max])
         }
         guard lower <= head else { return }
-        let (selection, range) = (bounds.selection, EventSequence(lower)...EventSequence(head))
+        let range = EventSequence(lower)...EventSequence(head)
+        var selection = bounds.selection
+        if let one = bounds.single, let packet = try ledger.packetName(at: EventSequence(one)) { selection.narrow(to: packet) }
         // The first events of a log that retention has cut may belong to packets that began before it.
         let includesEarlier = lower <= ledger.log.first.rawValue
-        pump = ItemPump { [begins, received] take in
+        pump = ItemPump { [begins, received, selection] take in
             try ledger.forEachPacket(selection, in: range, includesEarlier: includesEarlier) { packet in
                 guard let first = packet.receptions.first, begins.contains(first.sequence) else { return false }
                 return packet.receptions.contains { received.contains($0.sequence) }
@@ -407,7 +427,9 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
             (count, isComplete) = (0, true)
             return
         }
-        for packet in try pump.next(most) {
+        let found = try pump.next(most)
+        if let lowest { try kept?.requireAll(from: EventSequence(lowest)) }
+        for packet in found {
             for row in packets.rows(packet) where wanted.contains(packets.number(row)) { columns.rows.append(row) }
         }
         (count, isComplete) = (columns.rows.count, pump.isAtEnd)

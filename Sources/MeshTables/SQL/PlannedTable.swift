@@ -45,7 +45,7 @@ class PlannedTable: VirtualTable {
                 let isTable = table.hidden(constraint.column) == .words
                 guard isTable || canSearch(constraint.column) else { continue }
                 guard constraint.isUsable else { return nil }
-                take(index, .words(column: isTable ? nil : constraint.column), isExact: !isSearch)
+                take(index, .words(column: isTable ? nil : constraint.column), isExact: true)
                 isSearch = true
                 notes.append("words of \(table.name(constraint.column))")
             }
@@ -71,12 +71,15 @@ class PlannedTable: VirtualTable {
         return answer
     }
 
-    /// Whether a comparison of `as_of` takes null for the current state; nil for one that leaves the table at it.
+    /// Whether a comparison of `as_of` takes null for the current state; nil for one that leaves the table at it, where the column is null. Programs that
+    /// look at all columns ask whether it is.
     private static func isNullNow(_ operation: Int32) throws -> Bool? {
         switch operation {
         case SQLITE_INDEX_CONSTRAINT_EQ: false
         case SQLITE_INDEX_CONSTRAINT_IS: true
-        case SQLITE_INDEX_CONSTRAINT_ISNULL, SQLITE_INDEX_CONSTRAINT_LIMIT, SQLITE_INDEX_CONSTRAINT_OFFSET: nil
+        case SQLITE_INDEX_CONSTRAINT_ISNULL, SQLITE_INDEX_CONSTRAINT_ISNOTNULL, SQLITE_INDEX_CONSTRAINT_LIMIT,
+            SQLITE_INDEX_CONSTRAINT_OFFSET:
+            nil
         default: throw SQLFailure(description: "as_of chooses one moment: as_of = 1200 or as_of = '2025-09-01'")
         }
     }

@@ -178,6 +178,9 @@ package struct SQLError: Error, CustomStringConvertible {
     private func failure() -> any Error {
         defer { session.failure = nil }
         if let error = session.failure as? LedgerError { return error }
-        return SQLError(unsafe sql_message(pointer).map { unsafe String(cString: $0) } ?? "SQLite failed")
+        let text = unsafe sql_message(pointer).map { unsafe String(cString: $0) } ?? "SQLite failed"
+        // Of this number none is allowed.
+        if text.hasPrefix("too many attached databases") { return SQLError("statements reach no other file: ATTACH is refused") }
+        return SQLError(text)
     }
 }

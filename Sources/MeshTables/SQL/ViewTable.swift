@@ -164,7 +164,8 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
             columns.removeAll()
         }
         keys.removeAll(isWanted: prepared.readsKeys)
-        if let text = Self.words(plan, values) { return try search(text, ledger) }
+        let words = Self.words(plan, values)
+        if !words.isEmpty { return try search(words, ledger) }
         var bounds = view.fixedBounds(plan.access)
         for (use, value) in zip(plan.uses, values) {
             guard case .bound(let place, let column, let test) = use, let match = view.match(column) else { continue }
@@ -212,28 +213,38 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
 
     // MARK: Words
 
-    private static func words(_ plan: TablePlan, _ values: [SQLArgument]) -> (text: SQLConstant, column: Int?)? {
-        for (use, value) in zip(plan.uses, values) {
-            if case .words(let column) = use, case .value(let text) = value { return (text, column) }
+    private typealias Words = (text: SQLConstant, column: Int?)
+
+    private static func words(_ plan: TablePlan, _ values: [SQLArgument]) -> [Words] {
+        zip(plan.uses, values).compactMap { use, value in
+            if case .words(let column) = use, case .value(let text) = value { (text, column) } else { nil }
         }
-        return nil
     }
 
-    private func search(_ words: (text: SQLConstant, column: Int?), _ ledger: Ledger) throws {
+    /// The rows that fit all of the words, those that fit the first ones best first.
+    private func search(_ words: [Words], _ ledger: Ledger) throws {
+        found = try words.first.map { try rows(of: $0, ledger) } ?? []
+        for others in words.dropFirst() where !found.isEmpty {
+            let keys = Set(try rows(of: others, ledger).map(RowAccess.key))
+            found.removeAll { !keys.contains(RowAccess.key(of: $0)) }
+        }
+        if keys.isWanted { for row in found { keys.append(RowAccess.key(of: row)) } }
+    }
+
+    private func rows(of words: Words, _ ledger: Ledger) throws -> [Row] {
         let text: String
         switch words.text {
         case .text(let words): text = words
         case .integer(let number): text = String(number)
         case .real(let number): text = "\(number)"
-        case .null, .bytes: return
+        case .null, .bytes: return []
         }
         var properties = Row.texts.map(\.property)
         if let column = words.column, let shown = view.columns[column].shown {
             properties = Row.texts.filter { $0.isOf(Row.columns[shown]) }.map(\.property)
         }
-        guard !properties.isEmpty else { return }
-        found = try ledger.search(TextQuery(text, in: properties, fetchLimit: nil)).map(\.row)
-        if keys.isWanted { for row in found { keys.append(RowAccess.key(of: row)) } }
+        guard !properties.isEmpty else { return [] }
+        return try ledger.search(TextQuery(text, in: properties, fetchLimit: nil)).map(\.row)
     }
 }
 
