@@ -74,4 +74,29 @@ struct SQLLookups {
         #expect(kept[0][1] == .integer(2_561))
         try await proofs.ledger.close()
     }
+
+    @Test(arguments: [false, true])
+    func `nor do lists and exports of packets and events`(_ isOfPackets: Bool) async throws {
+        let proofs = try await SQLProofs(packets: 20_000, seed: 3)
+        let (ledger, order) = (proofs.ledger, EventOrder(by: .arrival, newestFirst: isOfPackets))
+        var count = 0
+        func cut() throws -> Bool {
+            count += 1
+            if count == 1 { _ = try waiting { try await ledger.log.cut(through: EventSequence(18_176)) } }
+            return true
+        }
+        let failure = #expect(throws: LedgerError.self) {
+            if isOfPackets {
+                try ledger.forEachPacket(order) { _ in try cut() }
+            } else {
+                try EventReading(ledger).visitLog(order, offset: 0, limit: .max) { _, header, _ in
+                    header.sequence
+                } part: { _ in
+                    try cut()
+                }
+            }
+        }
+        #expect(failure?.code == .beyondRetention)
+        try await ledger.close()
+    }
 }

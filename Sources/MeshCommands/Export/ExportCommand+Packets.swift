@@ -102,7 +102,6 @@ extension ExportCommand {
         let order = EventOrder(
             by: by, since: since, until: times.until?.time, newestFirst: !page.oldestFirst, try selection(ledger))
         var hasLeftOut = false
-        let kept = KeptEvents(of: ledger)
         try ledger.forEachPacket(order) { row in
             if hasTimes, row.isTimeOfImport {
                 hasLeftOut = true
@@ -110,7 +109,6 @@ extension ExportCommand {
             }
             return rows.pass { body(row) }
         }
-        if since == nil, !rows.isFull { try kept.requireAll() }
         if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: rows.left == most) {
             LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell()
         }

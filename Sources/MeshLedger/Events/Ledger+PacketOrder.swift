@@ -11,7 +11,19 @@ extension Ledger {
     /// until no older block can have one that comes before it: at most a block in a log that was filled live, but possibly many after imports out of
     /// order, which then wait as numbers. With the oldest first, the index is walked once before, while the packets of the first few hundred events
     /// are already passed on.
+    ///
+    /// - Throws: `.beyondRetention` if retention drops events meanwhile that are still to be read.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
+        let kept = KeptEvents(of: self)
+        var goesOn = true
+        try forEachKeptPacket(order) { row in
+            goesOn = try visitor(row)
+            return goesOn
+        }
+        if goesOn, order.since == nil { try kept.requireAll() }
+    }
+
+    private func forEachKeptPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
         guard !order.newestFirst, order.selection ?? EventSelection() == EventSelection(), past == nil else {
             return try forEachPacketOfBlocks(order, visitor)
         }
