@@ -252,6 +252,25 @@ struct FormatsTests {
 }
 
 extension FormatsTests {
+    /// Positions in the clear that were heard directly, with an SNR that is none.
+    private static func oddPackets(in folder: TemporaryFolder) throws -> String {
+        func fixed(_ number: UInt8, _ value: UInt32) -> [UInt8] {
+            [number << 3 | 5] + (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        func bytes(_ number: UInt8, _ value: [UInt8]) -> [UInt8] { [number << 3 | 2, UInt8(value.count)] + value }
+        let lines = [Float.nan, .infinity, -.infinity, 7].enumerated().map { index, snr in
+            let position = fixed(1, 474_000_000) + fixed(2, 85_000_000) + fixed(4, 1_779_999_000)
+            let packet =
+                fixed(1, 0x0102_0304) + fixed(2, .max) + bytes(4, [8, 3] + bytes(2, position)) + fixed(6, 77 + UInt32(index))
+                + fixed(7, 1_779_999_000 + UInt32(index)) + fixed(8, snr.bitPattern) + [9 << 3, 3, 15 << 3, 3]
+            let envelope = bytes(1, packet) + bytes(2, Array("LongFast".utf8)) + bytes(3, Array("!0a0b0c0d".utf8))
+            return Data(envelope).base64EncodedString()
+        }
+        let file = folder.file("odd.b64")
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+        return file.path
+    }
+
     /// Each recipe of the article three times: as SQL of the ledger, with DuckDB and with polars over the lake.
     @Test(.timeLimit(.minutes(20)))
     func `the recipes of the article give the same answer in SQL, DuckDB and polars`() throws {
@@ -262,6 +281,7 @@ extension FormatsTests {
             cd \(folder.path); PATH=\(program.deletingLastPathComponent().path):$PATH; export MESHLEDGER=$PWD/mesh.ledger
             meshledger init; meshledger keys add Harbour --psk AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
             meshledger simulate --seed 1 --nodes 12 --packets 3000
+            meshledger import \(try Self.oddPackets(in: folder))
             \(article.blocks(in: "sh").map(\.text).joined())
             """
         try Program.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script])

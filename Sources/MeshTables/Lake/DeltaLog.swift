@@ -10,12 +10,22 @@ import MeshLedger
 struct DeltaLog {
     private static let versionsBetweenCheckpoints = 10
 
-    struct File {
+    struct File: Equatable {
         /// Relative to the table.
         var path: String
         var day: JSONValue
         var size: Int
         var rows: Int
+        /// Nil where an earlier version of MeshLedger wrote it.
+        var sha256: String?
+    }
+
+    /// A file of earlier versions.
+    struct Removal {
+        /// In milliseconds since 1970.
+        var time: Int64
+        /// What it was; nil if it was already missing or damaged, or if that is not known.
+        var file: File?
     }
 
     /// The files that say where readers, or we, begin.
@@ -27,10 +37,13 @@ struct DeltaLog {
     private(set) var schema = ""
     private var identifier = ""
     private(set) var live: [String: File] = [:]
-    /// When each file was removed, in milliseconds since 1970.
-    private(set) var removed: [String: Int64] = [:]
+    private(set) var removed: [String: Removal] = [:]
+    /// The versions since the last checkpoint that other programs have committed.
+    private(set) var foreign: [Int] = []
+    /// The hashes of the checkpoints before the last one, by name; nil if an earlier version of MeshLedger wrote that.
+    private(set) var olderCheckpoints: [String: String]? = [:]
 
-    private var folder: String { table + "/_delta_log" }
+    var folder: String { table + "/_delta_log" }
 
     /// The version of the last checkpoint; -1 for none.
     private(set) var checkpoint = -1
@@ -45,7 +58,7 @@ struct DeltaLog {
             try LakeFolder.requireFolder("\(table)/\(name)")
         }
         if let state = try LakeFolder.read(statePath) {
-            try take(state, statePath)
+            for action in try Self.actions(state, statePath) { take(action) }
             guard version >= 0, try LakeFolder.read(Self.path(version, "json", folder)) != nil else {
                 throw TableError(
                     .damaged,
@@ -63,26 +76,38 @@ struct DeltaLog {
                     "\(path) does not follow version \(version): the table was not written by MeshLedger alone; use another folder"
                 )
             }
-            try take(bytes, path)
+            let actions = try Self.actions(bytes, path)
+            for action in actions { take(action) }
+            if !Self.isOwn(actions) { foreign.append(number) }
             version = number
         }
     }
 
-    private static func path(_ version: Int, _ ending: String, _ folder: String) -> String {
+    static func path(_ version: Int, _ ending: String, _ folder: String) -> String {
         let digits = String(version)
         return "\(folder)/\(String(repeating: "0", count: max(0, 20 - digits.count)))\(digits).\(ending)"
     }
 
-    private mutating func take(_ lines: [UInt8], _ path: String) throws {
-        for line in lines.split(separator: UInt8(ascii: "\n")) {
+    private static func actions(_ lines: [UInt8], _ path: String) throws -> [JSONValue] {
+        try lines.split(separator: UInt8(ascii: "\n")).map { line in
             let line = Array(line)
             guard let action = try? unsafe JSONValue(parsing: line.span.bytes) else {  // named as a whole
                 throw TableError(
                     .damaged,
                     "\(path) is damaged: a line is not JSON; put the right file back, or write a new lake in another folder")
             }
-            take(action)
+            return action
         }
+    }
+
+    /// Whether MeshLedger has made this commit: the statistics of other programs hold values of rows.
+    private static func isOwn(_ actions: [JSONValue]) -> Bool {
+        let engines = actions.compactMap { $0["commitInfo"] }.map { $0["engineInfo"]?.string }
+        return engines == ["MeshLedger"]
+            && actions.compactMap { $0["add"]?["stats"]?.string }.allSatisfy { text in
+                guard let stats = try? JSONValue(text: text) else { return false }  // not as MeshLedger writes them
+                return stats.members.map(\.name) == ["numRecords"]
+            }
     }
 
     private mutating func take(_ action: JSONValue) {
@@ -91,21 +116,36 @@ struct DeltaLog {
             // Only a count is missing then.
             let stats = add["stats"]?.string.flatMap { try? JSONValue(text: $0) }  // see above
             let rows = stats?["numRecords"]?.whole ?? 0
-            live[path] = File(path: path, day: day, size: add["size"]?.whole ?? 0, rows: rows)
+            live[path] = File(
+                path: path, day: day, size: add["size"]?.whole ?? 0, rows: rows, sha256: add["tags"]?["sha256"]?.string)
             removed[path] = nil
         } else if let remove = action["remove"], case .string(let path)? = remove["path"] {
             live[path] = nil
-            removed[path] = Int64(remove["deletionTimestamp"]?.whole ?? 0)
+            let file = remove["size"]?.whole.map { size in
+                File(
+                    path: path, day: remove["partitionValues"]?["day"] ?? .null, size: size, rows: 0,
+                    sha256: remove["tags"]?["sha256"]?.string)
+            }
+            removed[path] = Removal(time: Int64(remove["deletionTimestamp"]?.whole ?? 0), file: file)
         } else if let metadata = action["metaData"] {
             if case .string(let text)? = metadata["schemaString"] { schema = text }
             if case .string(let text)? = metadata["id"] { identifier = text }
         } else if let state = action["state"] {
             version = state["version"]?.whole ?? -1
+            olderCheckpoints = state["checkpoints"].map { checkpoints in
+                Dictionary(checkpoints.members.map { ($0.name, $0.value.string ?? "") }) { $1 }
+            }
         }
     }
 
     /// Commits a version: one file, which appears completely or not at all.
-    mutating func commit(_ name: String, schema new: String, adding files: [File], removing paths: [String]) throws {
+    /// - Parameters:
+    ///   - lost: those of the removed files that are missing or damaged, so that no earlier version can be read by them.
+    ///   - isRestored: whether the rows stay as they were.
+    mutating func commit(
+        _ name: String, schema new: String, adding files: [File], removing paths: [String], lost: Set<String> = [],
+        isRestored: Bool = false
+    ) throws {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
         var actions: [JSONValue] = [
             .object([
@@ -120,59 +160,63 @@ struct DeltaLog {
         ]
         if version < 0 {
             identifier = UUID().uuidString.lowercased()
-            actions.append(Self.protocolAction)
         }
+        if version < 0 || isRestored { actions.append(Self.protocolAction) }
         if new != schema { actions.append(metadata(name, new, now)) }
         for path in paths.sorted() {
             guard let file = live[path] else { continue }
-            actions.append(Self.remove(path, at: now, file, changes: true))
+            actions.append(Self.remove(path, at: now, lost.contains(path) ? nil : file, changes: !isRestored))
         }
-        for file in files { actions.append(Self.add(file, at: now, changes: true)) }
+        for file in files { actions.append(Self.add(file, at: now, changes: !isRestored)) }
         try LakeFolder.makeInside(table)
         try LakeFolder.makeInside(folder)
         try LakeFolder.create(Self.path(version + 1, "json", folder), Self.lines(actions))
         for action in actions { take(action) }
         version += 1
-        if version - max(checkpoint, 0) >= Self.versionsBetweenCheckpoints { try writeCheckpoint(name, now) }
+        if !isRestored, version - max(checkpoint, 0) >= Self.versionsBetweenCheckpoints { try writeCheckpoint(name, now) }
     }
 
     private static func lines(_ actions: [JSONValue]) -> [UInt8] {
         Array((actions.map(\.description).joined(separator: "\n") + "\n").utf8)
     }
 
-    /// The hash of each file of the log that readers of the current version, or we, start from.
-    func hashes() throws -> [String: String] {
-        var paths = (max(checkpoint, 0)...max(version, 0)).map { Self.path($0, "json", folder) }
-        if checkpoint >= 0 { paths.append(Self.path(checkpoint, "checkpoint.parquet", folder)) }
-        paths += Self.beginnings.map { folder + "/" + $0 }
-        var hashes: [String: String] = [:]
-        for path in paths { hashes[String(path.dropFirst(folder.count + 1))] = try PartFile.sha256(of: path) }
-        return hashes
-    }
-
-    /// Makes a version of the whole table, from which readers start, where a part of the log was changed or removed by others.
-    mutating func restore(_ name: String, schema: String, _ files: [File]) throws {
-        live = Dictionary(files.map { ($0.path, $0) }) { $1 }
+    /// Makes a version of the whole table, from which readers start, where others changed or removed a part of the log.
+    /// - Parameter dropped: the names of what others changed or added; they go once readers no longer need them.
+    mutating func restore(_ name: String, schema: String, _ files: [File], dropping dropped: Set<String>) throws {
+        let listed = Set(files.map(\.path))
+        let gone = live.keys.filter { !listed.contains($0) }
         self.schema = ""
-        try commit(name, schema: schema, adding: [], removing: [])
-        if checkpoint < version { try writeCheckpoint(name, Int64(Date.now.timeIntervalSince1970 * 1000)) }
+        try commit(
+            name, schema: schema, adding: files.filter { live[$0.path] != $0 }, removing: gone, lost: Set(gone), isRestored: true)
+        try writeCheckpoint(name, Int64(Date.now.timeIntervalSince1970 * 1000), without: dropped)
+        foreign = []
+        for name in dropped.subtracting(try hashes().keys).subtracting(Self.beginnings) {
+            try LakeFolder.removeAll("\(folder)/\(name)")
+        }
     }
 
     // MARK: Checkpoints
 
-    private mutating func writeCheckpoint(_ name: String, _ now: Int64) throws {
+    private mutating func writeCheckpoint(_ name: String, _ now: Int64, without dropped: Set<String> = []) throws {
         var actions = [Self.protocolAction, metadata(name, schema, now)]
         for (_, file) in live.sorted(by: { $0.key < $1.key }) { actions.append(Self.add(file, at: now, changes: false)) }
         // Files that no longer exist need not be remembered as removed.
-        for (path, time) in removed.sorted(by: { $0.key < $1.key }) where LakeFolder.time(of: "\(table)/\(path)") != nil {
-            actions.append(Self.remove(path, at: time, nil, changes: false))
+        for (path, removal) in removed.sorted(by: { $0.key < $1.key }) {
+            let size = LakeFolder.size(of: "\(table)/\(path)")
+            if size != removal.file?.size { removed[path]?.file = nil }
+            guard size != nil else { continue }
+            actions.append(Self.remove(path, at: removal.time, removed[path]?.file, changes: false))
         }
+        let older = try checkpoints(without: dropped)
         try LakeFolder.replace(Self.path(version, "checkpoint.parquet", folder), DeltaCheckpoint.file(actions))
         let last = JSONValue.object([.init("version", .integer(version)), .init("size", .integer(actions.count))])
         try LakeFolder.replace(folder + "/_last_checkpoint", Array(last.description.utf8))
-        let state = JSONValue.object([.init("state", .object([.init("version", .integer(version))]))])
+        let hashes = older.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .string($0.value)) }
+        let state = JSONValue.object([
+            .init("state", .object([.init("version", .integer(version)), .init("checkpoints", .object(hashes))]))
+        ])
         try LakeFolder.replace(statePath, Self.lines(actions + [state]))
-        checkpoint = version
+        (checkpoint, olderCheckpoints) = (version, older)
     }
 
     /// Removes commits and checkpoints that no readable version needs.
@@ -205,12 +249,17 @@ struct DeltaLog {
         return .object([
             .init(
                 "add",
-                .object([
-                    .init("path", .string(file.path)), .init("partitionValues", .object([.init("day", file.day)])),
-                    .init("size", .integer(file.size)), .init("modificationTime", .integer(time)),
-                    .init("dataChange", .bool(changes)), .init("stats", .string(stats)),
-                ]))
+                .object(
+                    [
+                        .init("path", .string(file.path)), .init("partitionValues", .object([.init("day", file.day)])),
+                        .init("size", .integer(file.size)), .init("modificationTime", .integer(time)),
+                        .init("dataChange", .bool(changes)), .init("stats", .string(stats)),
+                    ] + tags(file)))
         ])
+    }
+
+    private static func tags(_ file: File) -> [JSONValue.Member] {
+        file.sha256.map { [.init("tags", .object([.init("sha256", .string($0))]))] } ?? []
     }
 
     /// - Parameter file: nil if its size and day are no longer known.
@@ -220,7 +269,8 @@ struct DeltaLog {
             .init("extendedFileMetadata", .bool(file != nil)),
         ]
         if let file {
-            members += [.init("partitionValues", .object([.init("day", file.day)])), .init("size", .integer(file.size))]
+            members +=
+                [.init("partitionValues", .object([.init("day", file.day)])), .init("size", .integer(file.size))] + tags(file)
         }
         return .object([.init("remove", .object(members))])
     }

@@ -24,7 +24,7 @@ extension Lake {
     /// It waits for the end of a run that is writing to the lake, and compares one version even if a later run begins meanwhile. Files of that version may
     /// then be gone: see `isAsVerified`.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
-        let (manifest, interrupted) = try settled()
+        let (manifest, interrupted, logs) = try settled()
         var found = LakeVerification(manifest: manifest)
         found.heads = Set(manifest.tables.values.filter(\.isWhole).map(\.head)).sorted()
         found.notes = manifest.tables.filter { !$0.value.isWhole }.keys.sorted().map {
@@ -50,11 +50,8 @@ extension Lake {
             )
         }
         for (name, table) in manifest.tables.sorted(by: { $0.key < $1.key }) {
-            if interrupted.contains(name) {
-                found.problems.append(
-                    "\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
-            } else {
-                try verifyLog(table, "\(folder)/\(name)", &found)
+            if let log = logs[name] {
+                try verifyLog(table, log, isInterrupted: interrupted.contains(name), &found)
             }
             if table.erasure > erasure {
                 found.problems.append("\(name): the manifest names an erasure that the ledger does not have, \(table.erasure)")
@@ -67,25 +64,32 @@ extension Lake {
                 try verify(file, "\(folder)/\(name)/\(file.path)", against: ledger, &found)
             }
         }
-        found.notes += try foreignFiles(manifest).map {
+        // While another run writes, there are files that no version names yet.
+        let parts = try LakeFolder.unlessLocked(lockPath) { try foreignFiles(manifest) { LakePart.isName($0) } } ?? []
+        found.notes += parts.map {
+            "\($0) is not the lake's: no version names it; the next `meshledger lake write` removes it"
+        }
+        found.notes += try foreignFiles(manifest) { !LakePart.isName($0) }.map {
             "\($0) is not the lake's: readers that list files would take it for rows; move it away"
         }
         return found
     }
 
     /// Files and folders that no run has made, except in the Delta logs.
-    private func foreignFiles(_ manifest: LakeManifest) throws -> [String] {
+    private func foreignFiles(_ manifest: LakeManifest, _ isWanted: (String) -> Bool) throws -> [String] {
         func isOwn(_ name: String) -> Bool { name.hasPrefix(".") || name.hasPrefix("manifest.json") }
-        var foreign = try LakeFolder.names(folder).filter { !isOwn($0) && manifest.tables[$0] == nil }
+        var foreign = try LakeFolder.names(folder).filter { !isOwn($0) && manifest.tables[$0] == nil && isWanted($0) }
         for table in manifest.tables.keys.sorted() {
-            for day in try LakeFolder.names("\(folder)/\(table)") where day != "_delta_log" && !day.hasPrefix(".") {
+            let log = try DeltaLog("\(folder)/\(table)")
+            for day in try LakeFolder.names(log.table) where day != "_delta_log" && !day.hasPrefix(".") {
                 guard day.hasPrefix("day=") else {
-                    foreign.append("\(table)/\(day)")
+                    if isWanted(day) { foreign.append("\(table)/\(day)") }
                     continue
                 }
-                // The next run removes parts that a killed one has left.
-                foreign += try LakeFolder.names("\(folder)/\(table)/\(day)")
-                    .filter { !$0.hasPrefix("part-") || !$0.hasSuffix(LakePart.ending) }.map { "\(table)/\(day)/\($0)" }
+                for name in try LakeFolder.names("\(log.table)/\(day)") where isWanted(name) {
+                    let path = "\(day)/\(name)"
+                    if log.live[path] == nil, log.removed[path] == nil { foreign.append("\(table)/\(path)") }
+                }
             }
         }
         return foreign
@@ -94,8 +98,8 @@ extension Lake {
     /// Whether no run has written to the lake since its version was compared.
     public func isAsVerified(_ found: LakeVerification) throws -> Bool { try settled().manifest == found.manifest }
 
-    /// The manifest when no run was going on, and the tables that nevertheless have another version.
-    private func settled() throws -> (manifest: LakeManifest, interrupted: Set<String>) {
+    /// The manifest when no run was going on, the tables that nevertheless have another version, and all tables' logs.
+    private func settled() throws -> (manifest: LakeManifest, interrupted: Set<String>, logs: [String: DeltaLog]) {
         while true {
             // A run commits each table before it writes the manifest.
             let found = Result { try manifestAndDifferences() }
@@ -105,7 +109,7 @@ extension Lake {
         }
     }
 
-    private func manifestAndDifferences() throws -> (LakeManifest, Set<String>) {
+    private func manifestAndDifferences() throws -> (LakeManifest, Set<String>, [String: DeltaLog]) {
         guard let manifest = try LakeManifest.load(manifestPath) else {
             throw TableError(
                 .missing,
@@ -116,21 +120,54 @@ extension Lake {
             throw TableError(
                 .missing, "\(folder) has no tables: its first run was interrupted; run `meshledger lake write` again")
         }
-        let differing = try manifest.tables.filter { name, table in
-            let log = try DeltaLog("\(folder)/\(name)")
+        var logs: [String: DeltaLog] = [:]
+        for name in manifest.tables.keys { logs[name] = try DeltaLog("\(folder)/\(name)") }
+        let differing = manifest.tables.filter { name, table in
+            guard let log = logs[name] else { return true }
             return log.version != table.version || Set(log.live.keys) != Set(table.files.map(\.path))
         }
-        return (manifest, Set(differing.keys))
+        return (manifest, Set(differing.keys), logs)
     }
 
-    private func verifyLog(_ table: LakeManifest.Table, _ path: String, _ found: inout LakeVerification) throws {
-        guard !table.log.isEmpty else { return }
-        for name in Set(table.log.keys).union(DeltaLog.beginnings).sorted() {
-            let path = "\(path)/_delta_log/\(name)"
-            let read = try PartFile.sha256(of: path)
-            guard read != table.log[name] else { continue }
-            let what = read == nil ? "is missing" : "was changed or added: its SHA-256 is not that of the manifest"
-            found.problems.append("\(path) \(what); run `meshledger lake write`, which makes a new log")
+    private func verifyLog(
+        _ table: LakeManifest.Table, _ log: DeltaLog, isInterrupted: Bool, _ found: inout LakeVerification
+    ) throws {
+        func report(_ name: String, _ what: String) {
+            found.problems.append("\(log.folder)/\(name) \(what); run `meshledger lake write`, which makes a new log")
+        }
+        for name in log.foreignCommits { report(name, "was committed by another program") }
+        if isInterrupted, log.foreign.isEmpty {
+            let name = log.table.dropFirst(folder.count + 1)
+            found.problems.append("\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
+        }
+        guard !isInterrupted else { return }
+        for name in try log.foreignFiles() { report(name, "is not the lake's: readers may take it for a part of the log") }
+        if !table.log.isEmpty {
+            for name in Set(table.log.keys).union(DeltaLog.beginnings).subtracting(log.foreignCommits).sorted() {
+                let read = try PartFile.sha256(of: "\(log.folder)/\(name)")
+                guard read != table.log[name] else { continue }
+                report(
+                    name, read == nil ? "is missing" : "was changed or added: its SHA-256 is not that of the manifest")
+            }
+        }
+        for (name, hash) in (log.olderCheckpoints ?? [:]).sorted(by: { $0.key < $1.key }) {
+            // Without it, readers of earlier versions begin with another one, or with the first commit.
+            guard let read = try PartFile.sha256(of: "\(log.folder)/\(name)"), read != hash else { continue }
+            found.problems.append("\(log.folder)/\(name), of an earlier version, was changed: remove it")
+        }
+        guard let since = found.manifest.keptSince else { return }
+        for file in log.promised(since: since) { try verifyEarlier(file, "\(log.table)/\(file.path)", &found) }
+    }
+
+    private func verifyEarlier(_ file: DeltaLog.File, _ path: String, _ found: inout LakeVerification) throws {
+        let (size, advice) = (LakeFolder.size(of: path), "run `meshledger lake write`, which makes a new log without it")
+        if size == nil {
+            found.problems.append("\(path), of an earlier version, is missing: \(advice)")
+        } else if size != file.size {
+            found.problems.append("\(path), of an earlier version, was changed: it had \(file.size) bytes; \(advice)")
+        } else if let hash = file.sha256, try PartFile.sha256(of: path) != hash {
+            found.problems.append(
+                "\(path), of an earlier version, was changed: its SHA-256 is not that of the log; remove it, and \(advice)")
         }
     }
 
@@ -153,7 +190,8 @@ extension Lake {
 
     /// Whether the ledger had another root at that event.
     private func differs(_ root: String, _ ledger: Ledger, _ head: UInt64, _ found: inout LakeVerification) throws -> Bool {
-        guard head <= found.manifest.head else { return true }
+        // Tables that a run reached after the ledger had grown are of a later event than the lake as a whole.
+        guard head <= ledger.log.head.rawValue else { return true }
         do {
             return try root != Self.root(ledger, head)
         } catch let error as EventLogError where error.code == .beyondRetention {
@@ -179,6 +217,11 @@ extension Lake {
         found.notes += comparison.notes
         found.rows += comparison.rows
         found.problems += comparison.problems
+        if !comparison.shortened.isEmpty {
+            found.problems.append(
+                "retention dropped events since these tables were written: \(comparison.shortened.joined(separator: ", ")); run `meshledger lake write`, which drops their rows here, too"
+            )
+        }
     }
 }
 
@@ -190,6 +233,8 @@ private struct LakeComparison: LakeVisitor {
     var visited: Set<String> = []
     var notes: [String] = []
     var problems: [String] = []
+    /// The tables with rows whose events retention has dropped since.
+    var shortened: [String] = []
 
     private static let advice = "remove it and run `meshledger lake write` again"
 
@@ -204,6 +249,21 @@ private struct LakeComparison: LakeVisitor {
         }
     }
 
+    /// Whether the log has fewer events than when the table was written; the state is then that of before.
+    private func isShorter<Row>(_ table: LakeTable<Row>, _ known: LakeManifest.Table, _ state: inout String) -> Bool {
+        let start = String(state.dropLast(table.state.count))
+        guard let first = table.firstEvent, known.state.hasPrefix(start) else { return false }
+        let former = known.state.dropFirst(start.count).prefix { $0 != " " }
+        // An earlier version of MeshLedger did not name it for packets.
+        if former.isEmpty, table.view != nil {
+            state = start
+            return first > 1
+        }
+        guard let former = UInt64(former), former < first else { return false }
+        state = start + String(former) + table.state.dropFirst(String(first).count)
+        return true
+    }
+
     mutating func visit<Row>(_ table: LakeTable<Row>) throws {
         guard let known = manifest.tables[table.name] else { return }
         visited.insert(table.name)
@@ -212,7 +272,8 @@ private struct LakeComparison: LakeVisitor {
             let now = table.view == nil ? "the log has no recipe" : "the view has another recipe now, \(recipe)"
             return problems.append("\(table.name): \(now); run `meshledger lake write` again")
         }
-        let state = "\(known.head) \(manifest.kind(of: table, recipe))"
+        var state = "\(known.head) \(manifest.kind(of: table, recipe))"
+        let isShorter = isShorter(table, known, &state)
         if known.state != state {
             problems.append(
                 "\(table.name): the manifest's state of it is not the ledger's, \(state); run `meshledger lake write` again")
@@ -228,7 +289,14 @@ private struct LakeComparison: LakeVisitor {
             let day = String(file.path.prefix { $0 != "/" })
             let digest = expected.removeValue(forKey: day) ?? RowDigest()
             rows += digest.count
-            if digest.text != file.digest || digest.count != file.rows {
+            if isShorter, digest.count < file.rows {
+                if shortened.last != table.name { shortened.append(table.name) }
+                let found = try rows(in: "\(folder)/\(table.name)/\(file.path)", schema, seed)
+                if let found, found != file.digest {
+                    problems.append(
+                        "\(table.name)/\(file.path): the rows in the file are not those of the manifest; \(Self.advice)")
+                }
+            } else if digest.text != file.digest || digest.count != file.rows {
                 problems.append("\(table.name)/\(day): its rows (\(file.rows)) are not those of the ledger (\(digest.count))")
             } else if digest.sequences != (file.firstSequence, file.lastSequence) {
                 let (first, last) = digest.sequences

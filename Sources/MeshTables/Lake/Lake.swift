@@ -82,6 +82,7 @@ public struct Lake {
         let erasure = try ledger.log.lastErasure()?.rawValue ?? 0
         manifest.head = ledger.log.head.rawValue
         manifest.root = try Self.root(ledger, manifest.head)
+        let begun = manifest
         let end = Place(head: manifest.head, root: manifest.root)
         // Beside a writer, a view may be behind the log.
         func place(_ view: String?) throws -> Place {
@@ -103,7 +104,7 @@ public struct Lake {
             isErased = true
         }
         // Erased rows must not remain in files of earlier versions.
-        run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased, options)
+        run.report.removedFiles = try vacuum(run.knownTables, isErased: isErased, options, begun, &run.manifest)
         try save(run.manifest)
         let left = run.manifest.tables.filter { !$0.value.files.isEmpty }
         run.report.erased = left.filter { $0.value.erasure < erasure }.keys.sorted()
@@ -152,31 +153,44 @@ public struct Lake {
     }
 
     /// Removes leftovers of interrupted runs, and files of earlier versions: all of them after an erasure, otherwise those that are old enough.
-    private func vacuum(_ tables: [String], isErased: Bool, _ options: Options) throws -> Int {
+    /// - Parameter begun: the manifest as it is in the folder, but for the last event.
+    private func vacuum(
+        _ tables: [String], isErased: Bool, _ options: Options, _ begun: LakeManifest, _ manifest: inout LakeManifest
+    ) throws -> Int {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
-        var count = 0
+        let keptSeconds = isErased ? 0 : options.keptSeconds
+        var old: [String] = []
         for table in tables {
             let log = try DeltaLog("\(folder)/\(table)")
             for name in try LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
                 try LakeFolder.remove("\(log.table)/_delta_log/\(name)")
             }
-            try log.removeOldCommits(keptSeconds: options.keptSeconds)
+            try log.removeOldCommits(keptSeconds: keptSeconds)
             for day in try LakeFolder.names(log.table) {
                 if day.hasPrefix("."), day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
                 guard day.hasPrefix("day=") else { continue }
-                for name in try LakeFolder.names("\(log.table)/\(day)")
-                where name.hasPrefix("part-") && name.hasSuffix(LakePart.ending) {
+                for name in try LakeFolder.names("\(log.table)/\(day)") {
                     let path = "\(day)/\(name)"
-                    guard log.live[path] == nil else { continue }
-                    if !isErased, let time = log.removed[path], now - time < options.keptSeconds * 1000 { continue }
-                    try LakeFolder.remove("\(log.table)/\(path)")
-                    count += 1
+                    // Other programs give the files of their versions other names.
+                    guard log.live[path] == nil, LakePart.isName(name) || log.removed[path] != nil else { continue }
+                    if keptSeconds > 0, let time = log.removed[path]?.time, now - time < keptSeconds * 1000 { continue }
+                    old.append("\(log.table)/\(path)")
                 }
             }
         }
+        // Earlier versions of MeshLedger did not say which files they had removed.
+        if manifest.keptSince == nil { manifest.keptSince = now }
+        if !old.isEmpty { manifest.keptSince = max(manifest.keptSince ?? now, now - keptSeconds * 1000) }
+        if !old.isEmpty {
+            // If this run is killed now, nobody misses the files.
+            var interim = begun
+            interim.keptSince = manifest.keptSince
+            try save(interim)
+        }
+        for path in old { try LakeFolder.remove(path) }
         for name in try LakeFolder.names(folder) where name.hasPrefix("manifest.json.") {
             try LakeFolder.remove("\(folder)/\(name)")
         }
-        return count
+        return old.count
     }
 }

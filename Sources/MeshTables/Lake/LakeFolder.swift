@@ -83,6 +83,11 @@ enum LakeFolder {
         try file.finish()
     }
 
+    /// Removes a file, or a folder with all that is in it.
+    static func removeAll(_ path: String) throws {
+        try doing { () throws(StorageError) in try OwnedFile.removeAll(path) }
+    }
+
     static func remove(_ path: String) throws {
         try doing { () throws(StorageError) in try OwnedFile.remove(path) }
     }

@@ -41,6 +41,8 @@ struct LakeManifest: Equatable {
     var root = ""
     /// The precision of its places, the same in all tables from the first run on; nil if they are exact.
     var precision: PlacePrecision?
+    /// Files that were removed until then, in milliseconds since 1970, may be gone; nil in a lake of an earlier version.
+    var keptSince: Int64?
     var tables: [String: Table] = [:]
 
     init() {}
@@ -52,6 +54,7 @@ struct LakeManifest: Equatable {
         ledger = json["ledger"]?.string ?? ""
         head = number(json["head"])
         root = json["root"]?.string ?? ""
+        keptSince = json["kept_since"]?.whole.map(Int64.init)
         let bits = json["precision"]?.string ?? ""
         precision = UInt32(bits).flatMap(PlacePrecision.init(bits:))
         guard bits.isEmpty || precision != nil else {
@@ -99,7 +102,7 @@ struct LakeManifest: Equatable {
     }
 
     /// Whether it is `day=…/part-…`.
-    private static func isPart(_ path: String) -> Bool {
+    static func isPart(_ path: String) -> Bool {
         let names = path.split(separator: "/", omittingEmptySubsequences: false)
         return names.count == 2 && names[0].hasPrefix("day=") && names[1].hasPrefix("part-") && !path.utf8.contains(0)
     }
@@ -117,11 +120,13 @@ struct LakeManifest: Equatable {
     var bits: String { precision.map { "\($0.bits)" } ?? "" }
 
     var json: JSONValue {
-        .object([
-            .init("format", .integer(1)), .init("ledger", .string(ledger)), .init("head", .integer(head)),
-            .init("root", .string(root)), .init("precision", .string(bits)),
-            .init("tables", .object(tables.sorted { $0.key < $1.key }.map { .init($0.key, Self.json($0.value)) })),
-        ])
+        let kept: [JSONValue.Member] = keptSince.map { [.init("kept_since", .integer($0))] } ?? []
+        return .object(
+            [
+                .init("format", .integer(1)), .init("ledger", .string(ledger)), .init("head", .integer(head)),
+                .init("root", .string(root)), .init("precision", .string(bits)),
+                .init("tables", .object(tables.sorted { $0.key < $1.key }.map { .init($0.key, Self.json($0.value)) })),
+            ] + kept)
     }
 
     private static func json(_ table: Table) -> JSONValue {

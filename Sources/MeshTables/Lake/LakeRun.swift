@@ -95,7 +95,7 @@ struct LakeRun: LakeVisitor {
                 firstSequence: part.digest.sequences.first, lastSequence: part.digest.sequences.last, head: place.head,
                 root: place.root)
         }
-        try commit(table.name, &log, schema, files, changes.gone)
+        try commit(table.name, &log, schema, files, changes.gone, lost)
         // Where the writer has committed to the view meanwhile, some rows, or their names, may be older than others: the next run compares all.
         let isWhole = try table.view == nil || namesHead == place.head && self.place(table.view).head == place.head
         if !isWhole { report.moving.append(table.name) }
@@ -106,16 +106,29 @@ struct LakeRun: LakeVisitor {
             files: kept + files, log: try log.hashes(), erasure: shown, clock: table.clock)
     }
 
-    /// Makes a table's log again from the manifest, if others have changed its files.
+    /// Makes a table's log again, if others have changed its files, or files of earlier versions that it names.
     private mutating func restore(_ name: String, _ log: inout DeltaLog, _ schema: String) throws {
-        guard let known = manifest.tables[name], known.version == log.version else { return }
-        let hashes = try log.hashes()
-        if known.log.isEmpty {
-            manifest.tables[name]?.log = hashes
-        } else if known.log != hashes {
-            try log.restore(name, schema: schema, known.files.map(DeltaLog.File.init))
-            report.restored.append(name)
+        let known = manifest.tables[name]
+        let isInterrupted = known?.version != log.version
+        let added = try log.foreignFiles()
+        var dropped = Set(log.foreignCommits)
+        if let known, !isInterrupted {
+            let hashes = try log.hashes()
+            if known.log.isEmpty { manifest.tables[name]?.log = hashes }
+            for (file, hash) in known.log where hashes[file] != hash { dropped.insert(file) }
+            if !known.log.isEmpty { dropped.formUnion(hashes.keys.filter { known.log[$0] == nil }) }
         }
+        // The manifest knows nothing of versions that an interrupted run has made.
+        let files = isInterrupted && dropped.isEmpty ? Array(log.live.values) : (known?.files ?? []).map(DeltaLog.File.init)
+        let lost = manifest.keptSince.map(log.promised)?.contains { LakeFolder.size(of: "\(log.table)/\($0.path)") != $0.size }
+        guard !added.isEmpty || !dropped.isEmpty || lost ?? false else { return }
+        guard log.version >= 0 else {
+            for file in added { try LakeFolder.removeAll("\(log.folder)/\(file)") }
+            return
+        }
+        let isLeft = isInterrupted && dropped.isEmpty && added.allSatisfy(log.isUnfinished)
+        try log.restore(name, schema: schema, files, dropping: dropped.union(added))
+        if !isLeft { report.restored.append(name) }
     }
 
     /// What a run writes again of a table.
@@ -159,14 +172,15 @@ struct LakeRun: LakeVisitor {
 
     /// Makes a new version of a table, if its first one is missing or something has changed.
     private mutating func commit(
-        _ name: String, _ log: inout DeltaLog, _ schema: String, _ new: [LakeManifest.File], _ gone: [String]
+        _ name: String, _ log: inout DeltaLog, _ schema: String, _ new: [LakeManifest.File], _ gone: [String],
+        _ lost: Set<String>
     ) throws {
         guard log.version < 0 || !new.isEmpty || !gone.isEmpty || log.schema != schema else { return }
         var change = Lake.Change(table: name, version: log.version + 1, rows: new.reduce(0) { $0 + $1.rows })
         change.isNew = log.version < 0
         change.written = new.map { Self.day(of: $0.path) }
         change.removed = Set(gone.map(Self.day(of:))).subtracting(change.written).sorted()
-        try log.commit(name, schema: schema, adding: new.map(DeltaLog.File.init), removing: gone)
+        try log.commit(name, schema: schema, adding: new.map(DeltaLog.File.init), removing: gone, lost: lost)
         report.changes.append(change)
     }
 
@@ -203,13 +217,17 @@ struct LakeRun: LakeVisitor {
 
 extension DeltaLog.File {
     init(_ file: LakeManifest.File) {
-        self.init(path: file.path, day: LakeDay(ofPath: file.path).json, size: file.size, rows: file.rows)
+        self.init(
+            path: file.path, day: LakeDay(ofPath: file.path).json, size: file.size, rows: file.rows,
+            sha256: file.sha256)
     }
 }
 
 /// The files that contain rows; no other program gives its files such names.
 enum LakePart {
     static let ending = ".zstd.parquet"
+
+    static func isName(_ name: String) -> Bool { name.hasPrefix("part-") && name.hasSuffix(ending) }
 }
 
 extension LakeDay {

@@ -17,6 +17,8 @@ public struct LakeTable<Row> {
     public var forEach: (([Row]) -> Void) throws -> Void
     /// What determines the rows besides the view's recipe and the last event.
     var state = ""
+    /// The first event that the log still has, if rows go with their events; `state` then begins with it.
+    var firstEvent: UInt64?
     /// How rows are found without reading all of them; nil if that is not possible.
     var narrow: Narrow?
 

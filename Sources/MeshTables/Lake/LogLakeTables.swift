@@ -23,6 +23,7 @@ struct LogLakeTables {
     }
 
     func visit(_ visitor: inout some LakeVisitor) throws {
+        let first = ledger.log.first.rawValue
         if isWanted(EventRecord.tableName), isExact {
             var table = LakeTable(
                 EventRecord.tableName, view: nil, EventRecord.tableColumns(context),
@@ -30,29 +31,32 @@ struct LogLakeTables {
             ) { visit in
                 if let events { try RowParts.of(visit) { try forEachEvent(in: events, $0) } }
             }
-            table.state = "\(ledger.log.first) \(try ledger.log.lastErasure()?.rawValue ?? 0)"
+            table.firstEvent = first
+            table.state = "\(first) \(try ledger.log.lastErasure()?.rawValue ?? 0)"
             table.narrow = LakeTable.Narrow(newDays: newDays) { days, visit in
                 try RowParts.of(visit) { try forEachEvent(of: days, $0) }
             }
             try visitor.visit(table)
         }
         if isWanted(PacketRow.tableName) {
-            try visitor.visit(
-                LakeTable(
-                    PacketRow.tableName, view: PacketRow.tableName, PacketRow.tableColumns(context),
-                    seconds: { $0.heard?.seconds }
-                ) { visit in
-                    try RowParts.of(visit, forEachPacket)
-                })
+            var table = LakeTable(
+                PacketRow.tableName, view: PacketRow.tableName, PacketRow.tableColumns(context),
+                seconds: { $0.heard?.seconds }
+            ) { visit in
+                try RowParts.of(visit, forEachPacket)
+            }
+            (table.firstEvent, table.state) = (first, "\(first)")
+            try visitor.visit(table)
         }
         if isWanted(ReceptionRecord.tableName) {
-            try visitor.visit(
-                LakeTable(
-                    ReceptionRecord.tableName, view: PacketRow.tableName, ReceptionRecord.tableColumns(context),
-                    seconds: { $0.reception.arrival.seconds }
-                ) { visit in
-                    try RowParts.of(visit) { visit in try forEachPacket { ReceptionRecord.all(of: $0).forEach(visit) } }
-                })
+            var table = LakeTable(
+                ReceptionRecord.tableName, view: PacketRow.tableName, ReceptionRecord.tableColumns(context),
+                seconds: { $0.reception.arrival.seconds }
+            ) { visit in
+                try RowParts.of(visit) { visit in try forEachPacket { ReceptionRecord.all(of: $0).forEach(visit) } }
+            }
+            (table.firstEvent, table.state) = (first, "\(first)")
+            try visitor.visit(table)
         }
     }
 

@@ -111,6 +111,25 @@ struct LakeVerification {
         #expect(try verify().status == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `verify says that retention dropped events since, and the next run drops their rows`(_ isBehind: Bool) throws {
+        try tool.run("simulate", "--seed", "5", "--nodes", "12", "--packets", "1500")
+        if !isBehind { #expect(try tool.run("lake", "write", lake).status == 0) }
+        #expect(try tool.run("storage", "retain", "--larger-than", "150KB", "--yes").status == 0)
+        #expect(try tool.run("stats", "--format", "json").output.contains("dropped"))
+        let found = try verify()
+        let sentence =
+            isBehind
+            ? "since the tables up to event 1500 were written" : "since these tables were written: events, packets, receptions;"
+        #expect(
+            found.status == 1 && found.output.contains("retention dropped events") && found.output.contains(sentence), "\(found)")
+        #expect(!found.output.contains("not those of the ledger"), "\(found)")
+        let written = try tool.run("lake", "write", lake)
+        #expect(written.status == 0 && written.output.contains("packets: version "), "\(written)")
+        let verified = try verify()
+        #expect(verified.status == 0, "\(verified)")
+    }
+
     @Test func `foreign files in a lake are named`() throws {
         let day = try #require(
             FileManager.default.contentsOfDirectory(atPath: lake + "/positions").first { $0.hasPrefix("day=") })
