@@ -252,7 +252,7 @@ struct FormatsTests {
 }
 
 extension FormatsTests {
-    /// Positions in the clear that were heard directly, with an SNR that is none.
+    /// Positions in the clear that were heard directly, whose SNR is NaN or infinite.
     private static func oddPackets(in folder: TemporaryFolder) throws -> String {
         func fixed(_ number: UInt8, _ value: UInt32) -> [UInt8] {
             [number << 3 | 5] + (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
