@@ -95,7 +95,11 @@ final class SQLPrompt {
         switch words.first {
         case ".quit", ".exit": return false
         case ".help": StandardOutput().line(Self.help)
-        case ".tables": for name in SQLTables.names(in: statements.ledger).sorted() { StandardOutput().line(name) }
+        case ".tables":
+            let part = words.dropFirst().first ?? ""
+            for name in SQLTables.names(in: statements.ledger).sorted() where part.isEmpty || name.contains(part) {
+                StandardOutput().line(name)
+            }
         case ".schema": try showSchema(of: words.dropFirst().first)
         case ".mode":
             guard let name = words.dropFirst().first, let known = SQLFormat(rawValue: name), known.ofRows != nil else {
@@ -109,7 +113,7 @@ final class SQLPrompt {
     }
 
     private static let help = """
-        .tables          the names of all tables
+        .tables [PART]   the names of all tables, or of those with this in their names
         .schema [TABLE]  the columns of a table, or of all: types, units, meaning; keys and indexes
         .mode FORMAT     how rows are printed: table, csv, json, jsonl
         .quit            ends

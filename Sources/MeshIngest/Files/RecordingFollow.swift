@@ -5,10 +5,13 @@ public import MeshLedger
 /// Imports recordings of other ledgers, and imports each again when it is rewritten with more events.
 ///
 /// The path is a recording, or a folder of recordings; other files are ignored until they change. An import adds only events that the ledger lacks, so
-/// nothing is added twice. A recording that is still being copied is incomplete; it is tried again when it has grown.
+/// nothing is added twice. A recording that is still being copied is incomplete; it is tried again when it has grown, and called damaged once it has not
+/// changed for a while.
 public final class RecordingFollow: LiveSource {
     private static let check_ms = 1_000
     private static let full_ms = 10_000
+    /// After how many checks a file that could not be read and has not changed since is called damaged.
+    private static let patience = 5
 
     public let name: String
     private let path: String
@@ -41,12 +44,20 @@ public final class RecordingFollow: LiveSource {
 
     private func follow(until stop: StopFlag) async -> IngestError? {
         var seen: [String: FileState] = [:]
+        var doubts: [String: Doubt] = [:]
         board.enter(.waitingForFile, "waiting for recordings at \(path)")
         var wasFull = false
         while !stop.isSet {
             var isFull = false
-            for (file, state) in files() where seen[file] != state && !stop.isSet {
-                seen[file] = state
+            for (file, state) in files() where !stop.isSet {
+                guard seen[file] != state else {
+                    if let damage = doubts[file]?.confirmed() {
+                        doubts[file] = nil
+                        board.waits(damage)
+                    }
+                    continue
+                }
+                (seen[file], doubts[file]) = (state, nil)
                 guard EventLog.isRecording(file) else { continue }
                 do {
                     if !wasFull { board.enter(.replaying, "importing \(file)") }
@@ -58,7 +69,11 @@ public final class RecordingFollow: LiveSource {
                     }
                     // There may be space later, but a damaged file has to be replaced.
                     guard self.isFull(error) else {
-                        board.waits("\(error)")
+                        if Self.code(error) == .corrupt {
+                            doubts[file] = Doubt(damage: "\(error)", checksLeft: Self.patience)
+                        } else {
+                            board.waits("\(error)")
+                        }
                         continue
                     }
                     if !wasFull && !isFull { board.tell(.full(reason: "\(error)")) }
@@ -70,6 +85,18 @@ public final class RecordingFollow: LiveSource {
             try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // if cancelled, the loop ends
         }
         return nil
+    }
+
+    /// A file that is damaged, or still being copied.
+    private struct Doubt {
+        let damage: String
+        var checksLeft: Int
+
+        /// - Returns: the damage, once the file has not changed for a while
+        mutating func confirmed() -> String? {
+            checksLeft -= 1
+            return checksLeft == 0 ? damage : nil
+        }
     }
 
     private static func code(_ error: any Error) -> EventLogError.Code? {

@@ -297,6 +297,26 @@ struct RunTests {
         #expect(try tool.run("messages", "--format", "csv").output == other.run("messages", "--format", "csv").output)
     }
 
+    @Test func `a recording that is still being copied is not called damaged`() throws {
+        let (tool, other) = (try Tool(), try Tool())
+        try other.run("init")
+        try other.run("simulate", "--nodes", "10", "--packets", "200", "--bad", "0")
+        let whole = other.folder.file("whole.recording")
+        #expect(try other.run("export", "--format", "ledger", whole.path).status == 0)
+        let (bytes, copy, config) = (try Data(contentsOf: whole), tool.folder.file("copy"), tool.folder.file("mesh.yaml"))
+        try bytes.prefix(bytes.count / 2).write(to: copy)
+        try Data("sources:\n  - recording: \(copy.path)\n".utf8).write(to: config)
+        let running = try tool.start(["run", config.path])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        let name = "recording:\(copy.path)"
+        try wait { try statuses(tool)[name]?["state"] as? String == "replaying" }
+        try bytes.write(to: copy)
+        try wait { try statuses(tool)[name]?["state"] as? String == "live" }
+        kill(running.process.processIdentifier, SIGTERM)
+        let ended = try running.wait()
+        #expect(ended.status == 0 && !ended.errors.contains("damaged"), "\(ended.errors)")
+    }
+
     @Test func `recordings of two copies of a ledger that went their own ways are refused, by the import and by a live source`()
         throws
     {

@@ -48,6 +48,7 @@ struct SQLCommands {
 
     @Test func `commands of the prompt may be arguments, and nothing that is given is ignored`() throws {
         let tool = try filled(50)
+        #expect(try tool.run("sql", ".tables event").output == "events\npacket_events\n")
         let tables = try tool.run("sql", ".tables")
         #expect(tables.status == 0 && tables.lines.contains("positions") && tables.lines.contains("quarantine"))
         let schema = try tool.run("sql", ".mode jsonl\n.schema positions")
