@@ -12,7 +12,7 @@ struct BackupCommand: AsyncParsableCommand {
             the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
             dropped events that an earlier run copied stay in the backup, from which earlier states can be restored. Later runs do not read the parts that are there;
             --verify does. Ends with status 1 if such rows
-            are missing or damaged in the ledger: all else is in the backup, and is restored.
+            are missing or damaged in the ledger: everything else is in the backup, and is restored.
 
             Channel keys are included only with --with-keys, the key that signs checkpoints only with --with-signing-key: without it a restored ledger
             signs with a new one. A backup has no views, since they follow from the events.

@@ -16,8 +16,8 @@ struct ExportCommand: AsyncParsableCommand {
             Rows come oldest first, or in the order of their nodes; those of packets and receptions newest first unless --oldest-first is given.
 
             Raw events keep their bytes (`payload_b64`) and can be imported again. GeoJSON is for positions, waypoints and trace routes, GPX and KML for positions. The format `ledger` is
-            a recording of the ledger's events to share: importing it into an empty one makes an exact copy, sources and tree included; of a ledger from which
-            retention has dropped events, it has the others. With --node it is a new ledger of those packets. In CSV, a text that a
+            a recording of the ledger's events to share: importing it into an empty one makes an exact copy, sources and tree included. If
+            retention has dropped events, it contains the remaining ones. With --node it is a new ledger of those packets. In CSV, a text that a
             spreadsheet would take for a formula begins with an apostrophe.
 
             With --precision, places are no more exact than this many bits of their coordinates (1 to 32, as in a node's settings), or than this distance: the
@@ -57,7 +57,7 @@ struct ExportCommand: AsyncParsableCommand {
         completion: NameCompletion.columns)
     var names: String?
     @Option(
-        help: ArgumentHelp("Whose time --since and --until are, for events and packets: heard or arrival.", valueName: "clock"))
+        help: ArgumentHelp("The time for --since and --until of events and packets: heard or arrival.", valueName: "clock"))
     var by = EventOrder.Clock.heard
     @Flag(help: "Archived ones, too.") var archived = false
     @Option(

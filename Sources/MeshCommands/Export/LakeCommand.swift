@@ -145,7 +145,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Compare a lake with the ledger, file by file and row by row.",
         discussion: """
-            It reads every row in the Parquet files, and compares them and all of manifest.json with the ledger as it was when the lake was written. It also names files that are not the lake's.
+            It reads every row in the Parquet files, and compares them and all of manifest.json with the ledger as it was when the lake was written. It also names files that do not belong to the lake.
 
               meshledger lake verify lake
             """)

@@ -17,9 +17,9 @@ struct GroupOptions: ParsableArguments {
         help: ArgumentHelp("With the counts, the mean of a column of numbers.", valueName: "column"),
         completion: NameCompletion.columns)
     var mean: [String] = []
-    @Option(help: ArgumentHelp("The least of a column.", valueName: "column"), completion: NameCompletion.columns)
+    @Option(help: ArgumentHelp("The smallest value of a column.", valueName: "column"), completion: NameCompletion.columns)
     var min: [String] = []
-    @Option(help: ArgumentHelp("The greatest of a column.", valueName: "column"), completion: NameCompletion.columns)
+    @Option(help: ArgumentHelp("The largest value of a column.", valueName: "column"), completion: NameCompletion.columns)
     var max: [String] = []
     @Option(help: ArgumentHelp("The sum of a column.", valueName: "column"), completion: NameCompletion.columns)
     var sum: [String] = []

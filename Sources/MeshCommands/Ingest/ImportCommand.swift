@@ -12,7 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
             It reports how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. Standard input
-            that is imported again is stored again, since it cannot be recognised, but counts once: each reception of a packet with an id. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. If
+            that is imported again is stored again, since it cannot be recognised, but each reception of a packet with an id counts once. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. If
             one of several files is refused, those before it stay imported.
 
             The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; to any
@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(help: "The files are complete: keep a truncated last line as unreadable.") var complete = false
     @Option(help: "The name of the source; else the file's name.") var source: String?
     @OptionGroup var keys: KeepKeysOption
-    @Flag(help: "The files are recordings of ledgers, which needs saying for standard input only.") var recording = false
+    @Flag(help: "The files are recordings of ledgers; needed only for standard input.") var recording = false
     @Argument(
         help:
             "The files, or folders of files, also behind links; - is standard input. Files may be compressed (gzip, zstd).",

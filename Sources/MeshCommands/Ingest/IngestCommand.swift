@@ -23,7 +23,7 @@ struct IngestMQTTCommand: AsyncParsableCommand {
             wrong password or an untrusted certificate ends the command.
 
             A password in the address stays in the shell's history, and other users of this computer may see it as the command starts:
-            give it by --password-file, on standard input or in the environment variable \(BrokerPassword.variable).
+            pass it with --password-file, on standard input or in the environment variable \(BrokerPassword.variable).
 
               meshledger ingest mqtt mqtt://localhost
               meshledger ingest mqtt 'mqtts://user@broker.example:8883/msh/EU_868/#' --password-file broker.password --ca-file ca.pem

@@ -21,8 +21,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a channel's key, or a node's private key for direct messages.",
         discussion: """
-            A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; radios fill up one of another
-            length with zeros, and it is added if it opens a stored packet, or with --yes. A channel without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
+            A PSK is base64 of 1 byte (AQ== is the default key), 16 or 32 bytes, as the Meshtastic apps show it; radios pad one of another
+            length with zeros; it is added only if it opens a stored packet, or with --yes. A channel without encryption needs none. With `--psk -` it is read from standard input, so that it stays out of the shell's history.
             A channel with authenticated encryption (`use_aead`, firmware 2.8.1 and later) needs --aead. It opens only packets whose tag fits, and
             packets of the same name and key without a tag need a separate key.
 

@@ -18,7 +18,7 @@ struct PositionList: RowList {
     static let about = ListDescription(
         name: "positions", abstract: "Where nodes were, the newest positions first.",
         discussion: """
-            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard; the column heard, for --columns, --where and --sort, has the latter of every position. With --latest, since tells when the node came there: all its positions from then on are within 100 m of the newest.
+            Times are those that nodes state if they fit the time of hearing (time_source sender: from a day before it to 5 minutes after), else the time of hearing, which the column heard has for every position (for --columns, --where and --sort). With --latest, since shows when the node came there: all its positions from then on are within 100 m of the newest.
 
               meshledger positions --latest
               meshledger positions --node '!19025c00'
@@ -175,7 +175,7 @@ struct GatewayList: RowList {
     static let about = ListDescription(
         name: "gateways", abstract: "What each gateway heard and passed on, the most recently heard first.",
         discussion: """
-            With --nodes, --by or --of, which gateway passed on what of which node. With --alone, how many packets each passed on that no other gateway
+            With --nodes, --by or --of: which gateway passed on what from which node. With --alone, how many packets each passed on that no other gateway
             did, and from how many nodes. With --since or --until, all counts are of the packets that were first heard within these times.
 
               meshledger gateways --since '1d ago'
@@ -334,7 +334,7 @@ struct NodeHistoryList: RowList {
             """)
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Flag(help: "Only where a key is not the first one of its node, or that of another number.") var alarms = false
+    @Flag(help: "Only rows whose key is not the first one of its node, or belongs to another number.") var alarms = false
 
     var askedNodes: [NodeArgument?] { [node] }
     var emptyNote: String { alarms ? "no alarms" : "no history" }
@@ -390,7 +390,7 @@ struct ChannelList: RowList {
     static let about = ListDescription(
         name: "channels", abstract: "The traffic of each channel, readable or not.",
         discussion: """
-            What no known key opens is listed by the hash on the wire; `meshledger keys add` gives a key. --since and --until choose channels by when they
+            Channels that no known key opens are listed by their hash on the wire; `meshledger keys add` adds a key. --since and --until choose channels by when they
             were last heard, and leave their counts as they are: `packets --since 1d --count-by channel` counts within these times.
 
               meshledger channels

@@ -7,7 +7,7 @@ struct MessageList: RowList {
     static let about = ListDescription(
         name: "messages", abstract: "Texts, alerts and tapbacks, with their receivers and delivery states.",
         discussion: """
-            Times are those of the receiver's clock where these fit when the message was heard (time_source receiver: from a day before to 5 minutes after), else when it was heard (recorded, arrival, or import if nothing tells); `packets` always have the latter.
+            Times are those of the receiver's clock if they fit the time of hearing (time_source receiver: from a day before it to 5 minutes after), else the time of hearing (recorded, arrival, or import if there is no other); `packets` always has the latter.
             `hops`, if you name it, is the fewest hops after which a gateway heard a message. The mean of `is_delivered` is the share of confirmed messages.
 
               meshledger messages --limit 20

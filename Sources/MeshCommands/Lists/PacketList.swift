@@ -10,7 +10,7 @@ struct PacketList: LiveList {
         discussion: """
             Receptions of a packet within an hour count as one packet. Those that retention has dropped are not listed. Times are those of the mesh: a packet was heard when its first
             receiver heard it. time_source names the clock: recorded (its file), else receiver (its clock), arrival (it was live), or import if there
-            is no other; such packets are in no window of --since and --until, and are sorted by the time of their import. In `messages` and other rows time_source is about the time that the row has, for which the clocks of sender and receiver come first. With --by arrival, packets are selected and sorted by their arrival in the ledger. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all.
+            is no other; such packets are in no window of --since and --until, and are sorted by the time of their import. In `messages` and other rows, time_source describes the row's own time, for which the clocks of sender and receiver come first. With --by arrival, packets are selected and sorted by their arrival in the ledger. On a terminal a table shows 50 unless --limit says otherwise; in a pipe or a file it has all.
             With --follow, each packet is printed when it is first heard. The column content, shown then and by --columns, is what it contains.
             The columns snr, rssi and hops_away, for --columns, --where and the counts, are those of the reception with the best signal.
 

@@ -8,7 +8,7 @@ struct ReceptionList: RowList {
     static let about = ListDescription(
         name: "receptions", abstract: "All receptions of a packet, with their signal values.",
         discussion: """
-            An id can recur, in packets of other nodes, in later ones or in forged ones. Each is listed apart: `packet` is its first event.
+            An id can recur, in packets of other nodes, in later ones or in forged ones. Each is listed separately: `packet` is its first event.
 
               meshledger packets receptions 2740310711
               meshledger packets receptions 2740310711 --from '!19025c00' --format json

@@ -7,7 +7,7 @@ struct TelemetryList: RowList {
     static let about = ListDescription(
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
-            Times are those that nodes state where these fit when they were heard (time_source sender: from a day before to 5 minutes after), else when they were heard; the column heard, for --columns, --where and --sort, has the latter of all. With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
+            Times are those that nodes state if they fit the time of hearing (time_source sender: from a day before it to 5 minutes after), else the time of hearing, which the column heard has for every row (for --columns, --where and --sort). With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
             and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
 
               meshledger telemetry --kind device --latest
@@ -24,7 +24,7 @@ struct TelemetryList: RowList {
 
     @Option(help: "Only this node: !hex, a number, or its name.") var node: NodeArgument?
     @Option(help: "Only this kind of metrics.") var kind: TelemetryKind?
-    @Flag(help: "Only the newest metrics of each node: of the kind, with those that are asked about, or of whichever came last.")
+    @Flag(help: "Only the newest metrics of each node: of the kind or with the metrics asked for, else whichever came last.")
     var latest = false
     @Flag(help: "Instead, metrics of kinds that this version does not know, as received.") var unknown = false
 

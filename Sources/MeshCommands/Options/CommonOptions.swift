@@ -66,7 +66,7 @@ struct TimeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Before this time. Of an hour that the clock shows twice, where summer time ends, --since and --as-of mean the first, --until the second.",
+            "Before this time. Of an hour that the clock shows twice at the end of summer time, --since and --as-of mean the first, --until the second.",
             valueName: "time"), transform: TimeArgument.parsedEnd)
     var until: TimeArgument?
 

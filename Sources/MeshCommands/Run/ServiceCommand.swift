@@ -23,7 +23,7 @@ struct ServiceInstallCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("Where the unit is written.", valueName: "file"), completion: .file())
     var output = "/etc/systemd/system/meshledger.service"
     @Option(help: "The program that the service runs, if not this one.", completion: .file()) var program: String?
-    @Flag(help: "The user meshledger exists, as the Debian package makes it; else systemd makes one while the service runs.")
+    @Flag(help: "Run as the user meshledger of the Debian package; else systemd creates a user while the service runs.")
     var systemUser = false
     @Flag(help: "Print the unit; write nothing.") var print = false
 

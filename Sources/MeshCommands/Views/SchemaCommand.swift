@@ -14,12 +14,12 @@ struct SchemaCommand: AsyncParsableCommand {
               meshledger view schema check --against released.schema
 
             What a change of a view's rows requires:
-              a property more          lightweight: it has its default in old rows
-              a property less          lightweight
-              another name             lightweight: the number of its field stays
+              a property added         lightweight: it has its default in old rows
+              a property removed       lightweight
+              a property renamed       lightweight: the number of its field stays
               a property split, another type or key
                                        custom: each row is computed from the old one
-              other rows of the same events
+              other rows from the same events
                                        replay: the log is folded again (the default, always right)
               an index                 no new version: it is built when the ledger is opened
             """,

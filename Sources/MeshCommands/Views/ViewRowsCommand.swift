@@ -9,7 +9,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
         commandName: "rows", abstract: "The rows of any view, with all of their columns.",
         discussion: """
             The columns of lists and exports come first, with the same names and values, then all other properties. --since and --until
-            choose stored rows by their time; of gateways, the list and the export count instead what was passed on between these times.
+            choose stored rows by their time; for gateways, the list and the export instead count what was passed on between these times.
 
               meshledger view
               meshledger view positions --where 'node=!19025c00' --where 'time>=yesterday' --sort time --reverse --limit 5
