@@ -75,10 +75,13 @@ struct SQLLookups {
         try await proofs.ledger.close()
     }
 
-    @Test(arguments: [false, true])
-    func `nor do lists and exports of packets and events`(_ isOfPackets: Bool) async throws {
+    private enum Walk: CaseIterable { case log, events, eventsSince, packets, packetsSince }
+
+    @Test(arguments: Walk.allCases) private func `nor do lists and exports of packets and events`(_ walk: Walk) async throws {
         let proofs = try await SQLProofs(packets: 20_000, seed: 3)
-        let (ledger, order) = (proofs.ledger, EventOrder(by: .arrival, newestFirst: isOfPackets))
+        let ledger = proofs.ledger
+        var order = EventOrder(by: .arrival, newestFirst: walk != .log)
+        if [.eventsSince, .packetsSince].contains(walk) { order.since = Timestamp(seconds: 0) }
         var count = 0
         func cut() throws -> Bool {
             count += 1
@@ -86,17 +89,49 @@ struct SQLLookups {
             return true
         }
         let failure = #expect(throws: LedgerError.self) {
-            if isOfPackets {
-                try ledger.forEachPacket(order) { _ in try cut() }
-            } else {
-                try EventReading(ledger).visitLog(order, offset: 0, limit: .max) { _, header, _ in
-                    header.sequence
-                } part: { _ in
-                    try cut()
-                }
+            switch walk {
+            case .packets, .packetsSince: try ledger.forEachPacket(order) { _ in try cut() }
+            case .log:
+                try EventReading(ledger).visitLog(order, offset: 0, limit: .max, make: Self.sequence) { _ in try cut() }
+            case .events, .eventsSince: try EventReading(ledger).visit(order, make: Self.sequence) { _ in try cut() }
             }
         }
         #expect(failure?.code == .beyondRetention)
         try await ledger.close()
     }
+
+    @Test func `a walk from the oldest event on has read what retention drops behind it, and one that is left asks for no more`()
+        async throws
+    {
+        let proofs = try await SQLProofs(packets: 20_000, seed: 3)
+        let ledger = proofs.ledger
+        let order = EventOrder(by: .arrival, newestFirst: false)
+        for (isLog, cut) in [(true, 2_560), (false, 5_120)] as [(Bool, UInt64)] {
+            let kept = Int(ledger.log.head.rawValue - ledger.log.first.rawValue) + 1
+            var read: [EventSequence] = []
+            func part(_ made: [EventSequence]) throws -> Bool {
+                read += made
+                if read.count > 12_000, ledger.log.first.rawValue <= cut {
+                    _ = try waiting { try await ledger.log.cut(through: EventSequence(cut)) }
+                }
+                return true
+            }
+            if isLog {
+                try EventReading(ledger).visitLog(order, offset: 0, limit: .max, make: Self.sequence, part: part)
+            } else {
+                try EventReading(ledger).visit(order, make: Self.sequence, part: part)
+            }
+            #expect(read.count == kept && ledger.log.first == EventSequence(cut + 1))
+        }
+        var parts = 0
+        try EventReading(ledger).visitLog(order, offset: 0, limit: .max, make: Self.sequence) { _ in
+            parts += 1
+            _ = try waiting { try await ledger.log.cut(through: EventSequence(18_176)) }
+            return false
+        }
+        #expect(parts == 1)
+        try await ledger.close()
+    }
+
+    private static let sequence: @Sendable (EventRows, EventHeader, RawSpan) -> EventSequence = { _, header, _ in header.sequence }
 }

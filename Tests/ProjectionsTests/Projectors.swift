@@ -17,7 +17,10 @@ struct Projectors {
         let path = folder.path + "/view"
         var batch = LastValues.Batch(first: 1, [(7, 1), (8, .max), (7, 3)])
         batch.stageState.records = [record(1, 10), record(3, 30)]
-        batch.stageState.receptions = [StageState.Reception(sequence: 3, first: 31, second: 32, third: 33)]
+        batch.stageState.receptions = [
+            StageState.Reception(sequence: 2, first: 21, second: 22, third: 23),
+            StageState.Reception(sequence: 3, first: 31, second: 32, third: 33),
+        ]
         batch.stageState.entries = [StageState.Entry(sequence: 2, key: [1], value: [2, 3])]
         do {
             let store = try openStore(path)
@@ -45,6 +48,7 @@ struct Projectors {
         try await projector.fold(LastValues.Batch(first: 1, [(1, 9), (1, 9), (2, 3)]), isCatchingUp: true)
         try await projector.flush(.request)
         #expect(try LastValues.rows(store) == [1: 2, 2: 3])
+        #expect(await projector.statistics().folded == 3)
     }
 
     @Test func `carried records survive any pattern of flushes, and old ones are forgotten`() async throws {

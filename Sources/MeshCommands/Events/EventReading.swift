@@ -35,18 +35,18 @@ struct EventReading {
         part: ([Made]) throws -> Bool
     ) throws {
         var (skips, left) = (UInt64(offset), limit)
-        let runs = try ledger.runs(of: order)
-        for run in runs where left > 0 {
+        for run in try ledger.runs(of: order) where left > 0 {
             let count = run.upperBound.rawValue - run.lowerBound.rawValue + 1
             defer { skips -= min(skips, count) }
             guard skips < count else { continue }
             let range = EventSequence(run.lowerBound.rawValue + skips)...run.upperBound
             try visit({ try ledger.forEachPart(of: range, $0) }, limit: left, make: make) { made in
                 left -= made.count
-                return try part(made)
+                let goesOn = try part(made)
+                if !goesOn { left = 0 }
+                return goesOn
             }
         }
-        if left > 0 { try kept.requireAll(from: runs.first?.lowerBound) }
     }
 
     /// The same, with any value made from each event.
@@ -57,6 +57,7 @@ struct EventReading {
         _ order: EventOrder, offset: Int = 0, limit: Int = .max,
         make: @escaping @Sendable (EventRows, EventHeader, RawSpan) -> Made, part: ([Made]) throws -> Bool
     ) throws {
+        let kept = try KeptEvents(of: ledger, in: order)
         var left = limit
         try visit({ try ledger.forEachSequence(order, $0) }, offset: offset, limit: limit, make: make) { made in
             left -= made.count
@@ -64,7 +65,8 @@ struct EventReading {
             if !goesOn { left = 0 }
             return goesOn
         }
-        if left > 0, order.since == nil { try kept.requireAll() }
+        // With the oldest first, each part is read in time, or notices what it lacks.
+        if left > 0, order.newestFirst { try kept.requireAll() }
     }
 
     private func visit<Made: Sendable>(
@@ -75,7 +77,7 @@ struct EventReading {
         guard left > 0 else { return }
         var ahead = WorkAhead<[Made], any Error>()
         defer { ahead.drop() }
-        let (ledger, decoders) = (ledger, decoders)
+        let (ledger, decoders, kept) = (ledger, decoders, kept)
         var goesOn = true
         try find { sequences in
             let wanted = Array(sequences.dropFirst(skips).prefix(left))
@@ -87,6 +89,7 @@ struct EventReading {
                         var made: [Made] = []
                         made.reserveCapacity(wanted.count)
                         try ledger.forEachEvent(at: wanted, includesErased: true) { made.append(make(rows, $0, $1)) }
+                        if made.count < wanted.count { try kept.requireAll(from: wanted.min()) }
                         return made
                     }
                 }

@@ -391,7 +391,7 @@ public final class SharedRadio: LiveSource {
             for other in others where !other.isReplaced {
                 other.meet()
                 client.meet()
-                if other.hasStalled { Self.putAway(other, &state) }
+                if other.hasStalled { dropped = Self.putAway(other, &state) ?? dropped }
             }
             let place = min(Self.takePlace(client.address, of: others, &state) ?? joined, head)
             client.begin(at: place)

@@ -7,6 +7,12 @@ package struct KeptEvents: Sendable {
 
     package init(of ledger: Ledger) { (self.ledger, first) = (ledger, ledger.log.first) }
 
+    /// Those that an order reads.
+    package init(of ledger: Ledger, in order: EventOrder) throws {
+        self.ledger = ledger
+        first = order.since == nil ? ledger.log.first : try ledger.runs(of: order).first?.lowerBound ?? EventSequence(.max)
+    }
+
     /// - Parameter lower: the first event that is still to be read; nil for the first that was kept.
     /// - Throws: `.beyondRetention` if some are gone.
     package func requireAll(from lower: EventSequence? = nil) throws(LedgerError) {

@@ -14,13 +14,13 @@ extension Ledger {
     ///
     /// - Throws: `.beyondRetention` if retention drops events meanwhile that are still to be read.
     package func forEachPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {
-        let kept = KeptEvents(of: self)
+        let kept = try KeptEvents(of: self, in: order)
         var goesOn = true
         try forEachKeptPacket(order) { row in
             goesOn = try visitor(row)
             return goesOn
         }
-        if goesOn, order.since == nil { try kept.requireAll() }
+        if goesOn { try kept.requireAll() }
     }
 
     private func forEachKeptPacket(_ order: EventOrder, _ visitor: (PacketRow) throws -> Bool) throws {

@@ -130,8 +130,8 @@ extension Ledger {
         let upper = min(range?.upperBound.rawValue ?? .max, last, try store.checkpoint().sequence)
         guard lower <= upper else { return }
         var walk = PacketWalk(selection, lower...upper)
-        // All receptions of a packet have its id and sender.
-        var known = try selection.packetID.map { id in
+        // All receptions of a packet have its id and sender. Of packets without an id there are too many.
+        var known = try selection.packetID.flatMap { $0 == 0 ? nil : $0 }.map { id in
             let sender = selection.roles == .sender ? selection.node : nil
             let ofPacket = EventSelection(node: sender, roles: sender == nil ? .any : .sender, packetID: id)
             let found = try sequences(of: ofPacket, in: EventSequence(lower)...EventSequence(upper))

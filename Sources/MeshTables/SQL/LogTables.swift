@@ -312,12 +312,13 @@ private final class EventTableCursor: LogCursor<EventRecord> {
 
     override func read(_ most: Int, goesOn: Bool) throws {
         columns.removeAll()
-        let lowest = runs.map(\.lowerBound).min()
+        let lowest = min(runs.first?.lowerBound ?? .max, runs.last?.lowerBound ?? .max)
         defer { (count, isComplete) = (columns.rows.count, runs.isEmpty) }
-        while let run = runs.last, columns.rows.isEmpty, let ledger {
-            let readsPayload = plan.reads(log.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
+        let readsPayload = plan.reads(log.table.columns.firstIndex { $0.name == "payload_b64" } ?? 63)
+        while let run = runs.last, columns.rows.count < most, let ledger {
+            let limit = most - columns.rows.count
             let found = try ledger.log.events(
-                in: EventSequence(run.lowerBound)...EventSequence(run.upperBound), limit: most, reversed: plan.isReversed)
+                in: EventSequence(run.lowerBound)...EventSequence(run.upperBound), limit: limit, reversed: plan.isReversed)
             for event in found {
                 columns.rows.append(
                     EventRecord(
@@ -326,14 +327,14 @@ private final class EventTableCursor: LogCursor<EventRecord> {
                         payload: readsPayload ? Data(event.payload).base64EncodedString() : ""))
             }
             runs.removeLast()
-            guard let end = found.last?.sequence.rawValue, found.count == most else { continue }
+            guard let end = found.last?.sequence.rawValue, found.count == limit else { continue }
             if plan.isReversed {
                 if end > run.lowerBound { runs.append(run.lowerBound...end - 1) }
             } else if end < run.upperBound {
                 runs.append(end + 1...run.upperBound)
             }
         }
-        if let lowest { try kept?.requireAll(from: EventSequence(lowest)) }
+        try kept?.requireAll(from: EventSequence(lowest))
     }
 
     override func number(_ row: EventRecord) -> UInt64 { row.header.sequence.rawValue }

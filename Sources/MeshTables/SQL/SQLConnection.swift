@@ -179,7 +179,7 @@ package struct SQLError: Error, CustomStringConvertible {
         defer { session.failure = nil }
         if let error = session.failure as? LedgerError { return error }
         let text = unsafe sql_message(pointer).map { unsafe String(cString: $0) } ?? "SQLite failed"
-        // Of this number none is allowed.
+        // SQLite's limit of attached files is 0 here, and it names only the limit.
         if text.hasPrefix("too many attached databases") { return SQLError("statements reach no other file: ATTACH is refused") }
         return SQLError(text)
     }

@@ -103,6 +103,15 @@ struct ClockJumps {
         await lab.log.close()
     }
 
+    @Test func `after a jump that was measured, ages go on at once`() async throws {
+        let lab = try Lab()
+        try await lab.add(20, tiles: 1, every: Self.day / 2)
+        lab.clock.advance(seconds: 200 * Self.day)
+        try await lab.add(8, tiles: 1, every: Self.day / 2)
+        #expect(try lab.log.ages(olderThan: 12 * Self.day + Self.day / 4, now: lab.clock.read()).lastOld == 4 * 256)
+        await lab.log.close()
+    }
+
     @Test func `a clock that starts in 1970 beside a log of today, and is right after a restart, makes no event old`()
         async throws
     {

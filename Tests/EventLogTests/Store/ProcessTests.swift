@@ -135,6 +135,10 @@ struct ProcessTests {
             #expect(try reader.event(EventSequence(300))?.payload == numberedPayload(300))
             #expect(try reader.verify().isIntact)
             await reader.close()
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)  // the list's own is gone
+            }
+            #expect(!open.contains { $0.hasPrefix(path + "/") }, "\(open)")
             let error = #expect(throws: EventLogError.self) { _ = try EventLog.open(at: path) }
             #expect(error?.code == .permission)
         }
