@@ -133,5 +133,6 @@ struct SQLLookups {
         try await ledger.close()
     }
 
-    private static let sequence: @Sendable (EventRows, EventHeader, RawSpan) -> EventSequence = { _, header, _ in header.sequence }
+    private static let sequence: @Sendable (EventRows, EventHeader, RawSpan) -> EventSequence = { _, header, _ in header.sequence
+    }
 }
