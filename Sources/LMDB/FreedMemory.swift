@@ -15,14 +15,20 @@ public enum FreedMemory {
     public static func giveBack() { _ = malloc_trim(kept) }
 
     private static let isWaiting = Atomic(false)
+    private static let turns = Atomic(0)
 
-    /// Returns it within a second. During a replay, the next commit uses again what the last one has freed, and pages that were given back would be
-    /// cleared by the system once more.
+    /// Returns it within a second, and ten seconds after the last call what has become free since then. During a replay, the next commit uses again what
+    /// the last one has freed, and pages that were given back would be cleared by the system once more.
     public static func giveBackSoon() {
         guard !isWaiting.exchange(true, ordering: .relaxed) else { return }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) {
+        let turn = turns.wrappingAdd(1, ordering: .relaxed).newValue
+        let queue = DispatchQueue.global(qos: .utility)
+        queue.asyncAfter(deadline: .now() + 1) {
             isWaiting.store(false, ordering: .relaxed)
             giveBack()
+        }
+        queue.asyncAfter(deadline: .now() + 10) {
+            if turns.load(ordering: .relaxed) == turn { giveBack() }
         }
     }
 }

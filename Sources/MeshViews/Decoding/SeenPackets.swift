@@ -214,6 +214,7 @@ struct SeenPackets: Sendable {
         places.remove(packets[packets.head].mark, ifItIs: Self.place(of: packets.head))
         guard packets.removeFirst() else { return }
         places = FlatMap(minimumCapacity: count)
+        FreedMemory.giveBackSoon()
         // Of one sender and mark, the newest is the last.
         for position in packets.head..<packets.tail { places.set(packets[position].mark, Self.place(of: position)) }
     }
