@@ -25,19 +25,14 @@ final class Child: Sendable {
         _ program: URL, _ arguments: [String], environment: [String: String] = [:], patience: Double = 60,
         line: @escaping @Sendable (String) -> Void
     ) throws -> (end: End, errors: String) {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             .merging(environment) { $1 }
         let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
         let last = Mutex(ContinuousClock.now)
         let text = Mutex("")
         let done = DispatchSemaphore(value: 0)
         let patience = patience * patienceFactor
+        let process = try Process.start(program, arguments, environment: environment, output: output, errors: errors)
         Thread.detachNewThread {
             var rest: [UInt8] = []
             while true {
@@ -57,13 +52,12 @@ final class Child: Sendable {
             text.withLock { $0 = String(decoding: all, as: UTF8.self) }
             done.signal()
         }
-        try process.run()
         var isHung = false
         while process.isRunning {
             usleep(2000)
             if !isHung && last.withLock({ ContinuousClock.now - $0 > .seconds(patience) }) {
                 isHung = true
-                kill(process.processIdentifier, SIGKILL)
+                process.kill()
             }
         }
         done.wait()

@@ -87,22 +87,17 @@ struct FailingCalls {
         let jobs = jobs
         let checker = Self.keeps(own) ? try await KeepChecker(place + "/base") : nil
         let results = Shared(Tally())
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for job in 0..<jobs {
-                let share = stride(from: job, to: chosen.count, by: jobs).map { chosen[$0] }
-                group.addTask {
-                    let program = try ForkedProgram(shim, place: "\(place)/job\(job)")
-                    for (number, (fault, call)) in share.enumerated() {
-                        let result = try await me.one(program, own, fault, call, place, "\(job)-\(number)", checker)
-                        results.withLock {
-                            $0.runs += 1
-                            $0.refused += result.refused
-                            $0.acknowledged += result.acknowledged
-                        }
-                    }
+        try await inParallel(jobs, jobs: jobs) { job in
+            let program = try ForkedProgram(shim, place: "\(place)/job\(job)")
+            for number in stride(from: job, to: chosen.count, by: jobs) {
+                let (fault, call) = chosen[number]
+                let result = try await me.one(program, own, fault, call, place, "\(number)", checker)
+                results.withLock {
+                    $0.runs += 1
+                    $0.refused += result.refused
+                    $0.acknowledged += result.acknowledged
                 }
             }
-            try await group.waitForAll()
         }
         let sums = results.withLock { $0 }
         tally.withLock {

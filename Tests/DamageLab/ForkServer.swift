@@ -63,7 +63,7 @@ enum ForkServer {
 
 /// This program, loaded once behind the shim and begun many times, one life after the other.
 final class ForkedProgram: @unchecked Sendable {  // only one task at a time uses it
-    private let process = Process()
+    private let process: Process
     private let (input, output) = (Pipe.ofOneChild(), Pipe.ofOneChild())
     private let place: String
     private var rest: [UInt8] = []
@@ -71,14 +71,11 @@ final class ForkedProgram: @unchecked Sendable {  // only one task at a time use
     /// - Parameter place: the name of files for what it prints, without their endings.
     init(_ shim: FaultShim, place: String) throws {
         self.place = place
-        process.executableURL = Child.program
-        process.arguments = ["serve"]
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "SWIFT_BACKTRACE": "enable=no", "LD_PRELOAD": shim.path,
-        ]) { $1 }
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        process = try Process.start(
+            Child.program, ["serve"],
+            environment: ProcessInfo.processInfo.environment.merging([
+                "SWIFT_BACKTRACE": "enable=no", "LD_PRELOAD": shim.path,
+            ]) { $1 }, input: input, output: output, errors: FileHandle.standardError)
     }
 
     deinit {

@@ -64,6 +64,17 @@ struct Failure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// Does the work for each number below `count`, `jobs` of them at a time, until one fails.
+func inParallel(_ count: Int, jobs: Int, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<count {
+            if number >= jobs { try await group.next() }
+            group.addTask { try await work(number) }
+        }
+        try await group.waitForAll()
+    }
+}
+
 /// `verb name=value name=value …`
 struct Options {
     let verb: String

@@ -10,15 +10,9 @@ struct LimitTests {
         let folder = try TemporaryFolder()
         let environment = try Environment.open(folder.path, EnvironmentOptions(sizeLimit: 1 << 20))
         let table = try environment.table("rows", UInt32.self, [UInt8].self)
-        let row = [UInt8](repeating: 1, count: 1000)
         var stored: UInt32 = 0
         let error = #expect(throws: StorageError.self) {
-            while true {
-                try environment.write { (write) throws(StorageError) in
-                    for number in stored..<stored + 10 { try write.put(table, number, row) }
-                }
-                stored += 10
-            }
+            while true { try store(10, after: &stored, in: table, of: environment) }
         }
         #expect(error?.code == .sizeLimitReached)
         #expect(stored > 500)
@@ -26,10 +20,8 @@ struct LimitTests {
         #expect(!environment.areWritesClosed)
         try expectRows(stored, in: table, of: environment)
         try environment.setSizeLimit(1 << 22)
-        try environment.write { (write) throws(StorageError) in
-            for number in stored..<stored + 10 { try write.put(table, number, row) }
-        }
-        try expectRows(stored + 10, in: table, of: environment)
+        try store(10, after: &stored, in: table, of: environment)
+        try expectRows(stored, in: table, of: environment)
     }
 
     @Test func `the limit is not moved under a live transaction`() throws {
@@ -83,23 +75,15 @@ struct LimitTests {
         let table = try environment.table("rows", UInt32.self, [UInt8].self)
         let ballast = folder.file("ballast")
         try Data(count: 300_000).write(to: ballast)
-        let row = [UInt8](repeating: 1, count: 1000)
         var stored: UInt32 = 0
         let error = #expect(throws: StorageError.self) {
-            while true {
-                try environment.write { (write) throws(StorageError) in
-                    for number in stored..<stored + 10 { try write.put(table, number, row) }
-                }
-                stored += 10
-            }
+            while true { try store(10, after: &stored, in: table, of: environment) }
         }
         #expect(error?.code == .diskFull)
         try expectRows(stored, in: table, of: environment)
         try FileManager.default.removeItem(at: ballast)
-        try environment.write { (write) throws(StorageError) in
-            for number in stored..<stored + 10 { try write.put(table, number, row) }
-        }
-        try expectRows(stored + 10, in: table, of: environment)
+        try store(10, after: &stored, in: table, of: environment)
+        try expectRows(stored, in: table, of: environment)
     }
 
     @Test func `keys of no bytes and of more than 511 are refused`() throws {
@@ -129,6 +113,17 @@ struct LimitTests {
         }
         #expect(try environment.clearStaleReaders() == 1)
         #expect(try environment.clearStaleReaders() == 0)
+    }
+
+    /// Stores rows of a kilobyte behind those that are there, all or none.
+    private func store(
+        _ count: UInt32, after stored: inout UInt32, in table: Table<UInt32, [UInt8]>, of environment: Environment
+    ) throws {
+        let (first, row) = (stored, [UInt8](repeating: 1, count: 1000))
+        try environment.write { (write) throws(StorageError) in
+            for number in first..<first + count { try write.put(table, number, row) }
+        }
+        stored += count
     }
 
     private func expectRows(_ count: UInt32, in table: Table<UInt32, [UInt8]>, of environment: Environment) throws {

@@ -19,8 +19,12 @@ package final class ManualClock: Sendable {
 package final class Gate: Sendable {
     private let condition = Mutex(true)
     private let wakeUp = DispatchSemaphore(value: 0)
+    private let held = Mutex(0)
 
     package init() {}
+
+    /// Whether a thread waits for it to be opened.
+    package var isHolding: Bool { held.withLock { $0 } > 0 }
 
     package func close() { condition.withLock { $0 = false } }
 
@@ -30,6 +34,8 @@ package final class Gate: Sendable {
     }
 
     package func pass() {
+        held.withLock { $0 += 1 }
         while !condition.withLock({ $0 }) { wakeUp.wait() }
+        held.withLock { $0 -= 1 }
     }
 }

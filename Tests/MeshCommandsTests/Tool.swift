@@ -1,5 +1,6 @@
 import Foundation
 import TestKit
+import Testing
 
 /// The built `meshledger`, run as a process on a ledger of its own.
 struct Tool {
@@ -46,9 +47,12 @@ struct Tool {
         try handle.close()
     }
 
-    /// - Parameter starter: a program that starts this one, with its arguments: in a container, as another user.
+    /// - Parameters:
+    ///   - starter: a program that starts this one, with its arguments: in a container, as another user.
+    ///   - place: where it runs; by default where the tests do.
     func start(
-        _ arguments: [String], environment: [String: String] = [:], input: Any? = nil, by starter: [String] = []
+        _ arguments: [String], environment: [String: String] = [:], input: Any? = nil, by starter: [String] = [],
+        in place: URL? = nil
     ) throws -> Running {
         let name = UUID().uuidString
         let files = [folder.file(name + ".out"), folder.file(name + ".err")]
@@ -56,15 +60,12 @@ struct Tool {
         // Without it the simulated traffic ends now, and its times differ from run to run.
         let arguments =
             arguments + (arguments.first == "simulate" && !arguments.contains("--start") ? ["--start", Self.start] : [])
-        let process = Process()
         let command = (starter.isEmpty ? [Self.program.path] : starter) + arguments
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(environment) { $1 }
-        process.standardOutput = try FileHandle(forWritingTo: files[0])
-        process.standardError = try FileHandle(forWritingTo: files[1])
-        process.standardInput = input ?? FileHandle.nullDevice
-        try process.run()
+        let process = try Process.start(
+            URL(fileURLWithPath: command[0]), Array(command.dropFirst()),
+            environment: ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(environment) { $1 }, in: place,
+            input: input ?? FileHandle.nullDevice, output: FileHandle(forWritingTo: files[0]),
+            errors: FileHandle(forWritingTo: files[1]))
         return Running(folder: folder, process: process, output: files[0], errors: files[1])
     }
 
@@ -72,6 +73,9 @@ struct Tool {
     func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
         try start(arguments, environment: environment).wait()
     }
+
+    /// Runs a line of the shell, in which `$0` is the program.
+    func shell(_ line: String) throws -> Outcome { try start([], by: ["/bin/bash", "-c", line, Self.program.path]).wait() }
 
     /// A command that has not ended yet.
     struct Running {
@@ -87,14 +91,22 @@ struct Tool {
                 errors: try String(contentsOf: errors, encoding: .utf8))
         }
 
-        /// Waits until standard error holds this text.
-        func waits(for text: String, seconds: Double = 20) throws -> Bool {
-            let end = Date(timeIntervalSinceNow: seconds)
-            while Date() < end {
-                if try String(contentsOf: errors, encoding: .utf8).contains(text) { return true }
-                usleep(20_000)
+        /// Waits for a command that must not hang: one that does is killed after two minutes.
+        func waitOrKill(_ what: String = "the command") throws -> Outcome {
+            do {
+                try waitUntil(within: .seconds(120)) { !process.isRunning }
+            } catch {
+                Issue.record("\(what) hangs")
+                process.kill()
             }
-            return false
+            return try wait()
+        }
+
+        /// Waits until standard error holds this text.
+        func wait(for text: String, line: Int = #line) throws {
+            try waitUntil(every: .milliseconds(20), line: line) {
+                try String(contentsOf: errors, encoding: .utf8).contains(text)
+            }
         }
     }
 }

@@ -8,15 +8,6 @@ import Testing
 extension VirtualClock: LedgerClock {}
 
 struct Debounce {
-    /// Waits, without trusting any clock, until a condition of another task holds.
-    private func until(_ condition: () async throws -> Bool) async throws {
-        for _ in 0..<10_000 {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record("it did not happen")
-    }
-
     private func commits(_ projector: Projector<LastValues>) async -> Int {
         await projector.statistics().commits.values.reduce(0, +)
     }
@@ -31,11 +22,11 @@ struct Debounce {
             try await projector.fold(LastValues.Batch(first: UInt64(index + 1), [(1, UInt64(index))]), isCatchingUp: false)
         }
         clock.advance(to: .milliseconds(2_399))
-        try await until { clock.sleeperCount == 1 }
+        try await eventually { clock.sleeperCount == 1 }
         #expect(await commits(projector) == 0)
         #expect(try LastValues.rows(store).isEmpty)
         clock.advance(to: .milliseconds(2_400))
-        try await until { await commits(projector) == 1 }
+        try await eventually { await commits(projector) == 1 }
         #expect(try LastValues.rows(store) == [1: 2])
         #expect(await projector.statistics().commits == [.quiet: 1])
         clock.advance(to: .seconds(60))
@@ -74,7 +65,7 @@ struct Debounce {
             let now = Duration.milliseconds(step * 100)
             if clock.advance(to: now) > 0 {
                 // What was woken commits, or sleeps on.
-                try await until {
+                try await eventually {
                     let made = await commits(projector)
                     return made > count || clock.sleeperCount == 1
                 }
@@ -90,7 +81,7 @@ struct Debounce {
                 packets += 1
                 try await projector.fold(LastValues.Batch(first: packets, [(1, packets)]), isCatchingUp: false)
                 unflushed.append(now)
-                try await until { clock.sleeperCount == 1 }
+                try await eventually { clock.sleeperCount == 1 }
             }
         }
         #expect(packets == 32 && unflushed.isEmpty && longest <= .seconds(5) && longest > .seconds(2))
@@ -124,7 +115,7 @@ struct Debounce {
         try await projector.fold(LastValues.Batch(first: 2, [(1, 2)]), isCatchingUp: false)
         #expect(try LastValues.rows(store) == [1: 1])
         clock.advance(to: .milliseconds(1_010))
-        try await until { await commits(projector) == 2 }
+        try await eventually { await commits(projector) == 2 }
         #expect(try LastValues.rows(store) == [1: 2])
     }
 
@@ -138,17 +129,17 @@ struct Debounce {
             try await projector.fold(LastValues.Batch(first: sequence, [(1, sequence)], urgency), isCatchingUp: false)
         }
         try await fold(1, at: 1_000, .debounced)
-        try await until { clock.sleepers == [.milliseconds(3_000)] }
+        try await eventually { clock.sleepers == [.milliseconds(3_000)] }
         try await fold(2, at: 1_500, .immediate)
         #expect(await projector.statistics().commits == [.immediate: 1])
         // Within 10 ms of that commit, while the timer of the first change is still armed.
         try await fold(3, at: 1_505, .immediate)
-        try await until { clock.sleepers == [.milliseconds(1_510)] }
+        try await eventually { clock.sleepers == [.milliseconds(1_510)] }
         clock.advance(to: .milliseconds(1_509))
         for _ in 0..<100 { await Task.yield() }
         #expect(try LastValues.rows(store) == [1: 2])
         clock.advance(to: .milliseconds(1_510))
-        try await until { await commits(projector) == 2 }
+        try await eventually { await commits(projector) == 2 }
         #expect(try LastValues.rows(store) == [1: 3])
         #expect(await projector.statistics().commits == [.immediate: 2])
     }
@@ -162,12 +153,12 @@ struct Debounce {
         try await projector.fold(LastValues.Batch(first: 1, values), isCatchingUp: false)
         // The two seconds of quiet, then every five seconds.
         for seconds in [2, 7, 12] {
-            try await until { clock.sleepers == [.seconds(seconds)] }
+            try await eventually { clock.sleepers == [.seconds(seconds)] }
             clock.advance(to: .seconds(seconds) - .milliseconds(1))
             for _ in 0..<100 { await Task.yield() }
             #expect(clock.sleepers == [.seconds(seconds)])
             clock.advance(to: .seconds(seconds))
-            try await until { clock.sleepers == [.seconds(seconds + 5)] }
+            try await eventually { clock.sleepers == [.seconds(seconds + 5)] }
             #expect(await commits(projector) == 0)
             #expect(try store.checkpoint() == .start)
             #expect(await projector.statistics().lastError != nil)
@@ -177,7 +168,7 @@ struct Debounce {
         for _ in 0..<100 { await Task.yield() }
         #expect(await commits(projector) == 0)
         clock.advance(to: .seconds(17))
-        try await until { await commits(projector) == 1 }
+        try await eventually { await commits(projector) == 1 }
         #expect(try LastValues.rows(store).count == 20_000)
         #expect(await projector.statistics().lastError == nil)
         #expect(clock.sleepers.isEmpty)

@@ -9,12 +9,8 @@ public struct FaultShim: Sendable {
     public init(in folder: String) throws {
         path = folder + "/shim.so"
         let source = PackageRoot.url.appendingPathComponent("Tests/CrashShim/shim.c").path
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["cc", "-O2", "-shared", "-fPIC", "-o", path, source, "-ldl", "-lpthread"]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad, userInfo: [NSFilePathErrorKey: source]) }
+        try Program.run(
+            URL(fileURLWithPath: "/usr/bin/env"), ["cc", "-O2", "-shared", "-fPIC", "-o", path, source, "-ldl", "-lpthread"])
     }
 
     /// What a process needs that is to run behind it.

@@ -55,17 +55,12 @@ public enum Program {
         _ program: URL, _ arguments: [String], adding environment: [String: String] = [:], to file: URL? = nil,
         allowing accepted: (String) -> Bool = { _ in false }
     ) throws -> String {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
         let scratch = try TemporaryFolder()
         let (output, errors) = (file ?? scratch.file("output"), scratch.file("errors"))
         for url in [output, errors] { try Data().write(to: url) }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
+        let process = try Process.start(
+            program, arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            output: FileHandle(forWritingTo: output), errors: FileHandle(forWritingTo: errors))
         process.waitUntilExit()
         let text = file == nil ? String(decoding: try Data(contentsOf: output), as: UTF8.self) : ""
         guard process.terminationStatus == 0 || accepted(text) else {

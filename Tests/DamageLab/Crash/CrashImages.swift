@@ -33,24 +33,11 @@ struct CrashImages {
         let scratch = try ScratchFolder()
         let shim = try FaultShim(in: scratch.path)
         let tally = Shared(ImageTally())
-        let next = Shared(0)
-        let (limit, scenarios, appends, samples, seed) = (limit, scenarios, appends, samples, seed)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<jobs {
-                group.addTask {
-                    while tally.withLock({ $0.images }) < limit {
-                        let number = next.withLock { next in
-                            next += 1
-                            return next - 1
-                        }
-                        guard number < scenarios else { return }
-                        let own = seed &* 1_000_003 &+ UInt64(number)
-                        let result = try await Self.scenario(own, appends, samples, shim)
-                        tally.withLock { $0.add(result) }
-                    }
-                }
-            }
-            try await group.waitForAll()
+        let (limit, appends, samples, seed) = (limit, appends, samples, seed)
+        try await inParallel(scenarios, jobs: jobs) { number in
+            guard tally.withLock({ $0.images }) < limit else { return }
+            let result = try await Self.scenario(seed &* 1_000_003 &+ UInt64(number), appends, samples, shim)
+            tally.withLock { $0.add(result) }
         }
         for kind in FolderImages.Kind.allCases where folders > 0 { try await run(kind, shim) }
         let sums = tally.withLock { $0 }
@@ -62,20 +49,12 @@ struct CrashImages {
 
     private func run(_ kind: FolderImages.Kind, _ shim: FaultShim) async throws {
         let tally = Shared(ImageTally())
-        let (folders, appends, samples, seed, limit, jobs) = (folders, appends, samples, seed, limit, jobs)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for job in 0..<jobs {
-                group.addTask {
-                    for number in stride(from: job, to: folders, by: jobs) {
-                        let images = FolderImages(
-                            kind: kind, seed: seed &* 1_000_003 &+ UInt64(number), appends: appends, samples: samples,
-                            limit: limit)
-                        let result = try await images.run(shim)
-                        tally.withLock { $0.add(result) }
-                    }
-                }
-            }
-            try await group.waitForAll()
+        let (appends, samples, seed, limit) = (appends, samples, seed, limit)
+        try await inParallel(folders, jobs: jobs) { number in
+            let images = FolderImages(
+                kind: kind, seed: seed &* 1_000_003 &+ UInt64(number), appends: appends, samples: samples, limit: limit)
+            let result = try await images.run(shim)
+            tally.withLock { $0.add(result) }
         }
         let sums = tally.withLock { $0 }
         say(

@@ -15,32 +15,19 @@ struct ViewHistories {
 
     func run() async throws {
         let tally = Shared(HistoryTally())
-        let next = Shared(0)
-        let (count, seed) = (count, seed)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<jobs {
-                group.addTask {
-                    while true {
-                        let number = next.withLock { next in
-                            next += 1
-                            return next - 1
-                        }
-                        guard number < count else { return }
-                        let one = seed &+ UInt64(number)
-                        do {
-                            let found = try await ViewHistory(seed: one).run()
-                            let done = tally.withLock { tally in
-                                tally.add(found)
-                                return tally.histories
-                            }
-                            if done % 100 == 0 { say("\(done) histories") }
-                        } catch {
-                            throw Failure("history \(one) (count=1 seed=\(one)): \(error)")
-                        }
-                    }
+        let seed = seed
+        try await inParallel(count, jobs: jobs) { number in
+            let one = seed &+ UInt64(number)
+            do {
+                let found = try await ViewHistory(seed: one).run()
+                let done = tally.withLock { tally in
+                    tally.add(found)
+                    return tally.histories
                 }
+                if done % 100 == 0 { say("\(done) histories") }
+            } catch {
+                throw Failure("history \(one) (count=1 seed=\(one)): \(error)")
             }
-            try await group.waitForAll()
         }
         let sums = tally.withLock { $0 }
         say(

@@ -18,28 +18,16 @@ struct KillRun {
 
     func run() async throws {
         let tally = Shared(KillTally())
-        let next = Shared<UInt64>(0)
         let (kills, seed, program) = (kills, seed, program)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<jobs {
-                group.addTask {
-                    while true {
-                        let (number, left) = next.withLock { next in
-                            next += 1
-                            return (next - 1, kills - Int(next - 1) * KillHistory.mostKills)
-                        }
-                        guard left > 0 else { return }
-                        var history = try await KillHistory(seed: seed &* 1_000_003 &+ number, program)
-                        let result = try await history.run(kills: min(left, KillHistory.mostKills))
-                        let done = tally.withLock { tally in
-                            tally.add(result)
-                            return tally.ledgers
-                        }
-                        if done % 20 == 0 { say("\(done) ledgers") }
-                    }
-                }
+        let most = KillHistory.mostKills
+        try await inParallel((kills + most - 1) / most, jobs: jobs) { number in
+            var history = try await KillHistory(seed: seed &* 1_000_003 &+ UInt64(number), program)
+            let result = try await history.run(kills: min(kills - number * most, most))
+            let done = tally.withLock { tally in
+                tally.add(result)
+                return tally.ledgers
             }
-            try await group.waitForAll()
+            if done % 20 == 0 { say("\(done) ledgers") }
         }
         let sums = tally.withLock { $0 }
         say(

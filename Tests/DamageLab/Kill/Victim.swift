@@ -15,15 +15,11 @@ final class Victim: Sendable {
     /// Starts it.
     init(_ name: String, _ program: URL, _ arguments: [String]) throws {
         self.name = name
-        process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        process = try Process.start(
+            program, arguments,
+            environment: ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
+            output: output, errors: errors)
         Thread.detachNewThread { [self] in
             var bytes: [UInt8] = []
             while true {
@@ -54,7 +50,7 @@ final class Victim: Sendable {
     /// - Returns: how it ended, and its whole lines.
     /// - Throws: when it crashed.
     func kill() throws -> (end: End, lines: [Substring], errors: String) {
-        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.kill()
         process.waitUntilExit()
         done.wait()
         done.wait()

@@ -35,27 +35,11 @@ struct ModelRun {
             return say("history \(history): \(length) steps, \(events) events, digest \(String(digest, radix: 16))")
         }
         let tally = Shared(Tally())
-        let count = UInt64((steps + length - 1) / length)
-        let next = Shared<UInt64>(0)
-        let me = self
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<jobs {
-                group.addTask {
-                    while true {
-                        let number = next.withLock { next in
-                            next += 1
-                            return next - 1
-                        }
-                        guard number < count else { return }
-                        try await me.one(number, tally)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
+        let count = (steps + length - 1) / length
+        try await inParallel(count, jobs: jobs) { number in try await one(UInt64(number), tally) }
         let sums = tally.withLock { $0 }
         var digest: UInt64 = 0
-        for number in 0..<count { digest = digest &* 0x100_0000_01b3 ^ (sums.digests[number] ?? 0) }
+        for number in 0..<UInt64(count) { digest = digest &* 0x100_0000_01b3 ^ (sums.digests[number] ?? 0) }
         say(
             "\(sums.steps) steps in \(sums.histories) histories with \(sums.events) events: every answer as the model's; "
                 + "\(sums.repeated) histories repeated bit by bit; digest \(String(digest, radix: 16)) of seed \(seed)")

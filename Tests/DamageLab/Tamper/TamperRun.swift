@@ -29,24 +29,10 @@ struct TamperRun {
     func run() async throws {
         let tally = Shared(Tally())
         let rounds = (count + Self.perLedger - 1) / Self.perLedger
-        let next = Shared(0)
         let (count, seed) = (count, seed)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<jobs {
-                group.addTask {
-                    while true {
-                        let round = next.withLock { next in
-                            next += 1
-                            return next - 1
-                        }
-                        guard round < rounds else { return }
-                        let first = round * Self.perLedger
-                        try await Self.round(
-                            first..<min(first + Self.perLedger, count), seed &* 1_000_003 &+ UInt64(round), tally)
-                    }
-                }
-            }
-            try await group.waitForAll()
+        try await inParallel(rounds, jobs: jobs) { round in
+            let first = round * Self.perLedger
+            try await Self.round(first..<min(first + Self.perLedger, count), seed &* 1_000_003 &+ UInt64(round), tally)
         }
         let sums = tally.withLock { $0 }
         let kinds = Tampering.allCases.map { "\($0.rawValue) \(sums.found[$0] ?? 0)" }.joined(separator: ", ")

@@ -170,12 +170,12 @@ extension AppendTests {
         clock.set(Timestamp(seconds: 2_000))
         gate.close()
         // The first holds the writer up, the second waits in the queue, and the single event behind it.
-        for _ in 0..<2 {
-            try log.submit([event])
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try log.submit([event])
+        try await eventually { gate.isHolding }
+        try log.submit([event])
+        let waiting = log.queue.waitingCount
         async let last = log.append(event)
-        try await Task.sleep(for: .milliseconds(50))
+        try await eventually { log.queue.waitingCount > waiting }
         gate.open()
         let sequence = try await last
         #expect(try log.event(sequence)?.header.arrivalTime == Timestamp(seconds: 2_000))

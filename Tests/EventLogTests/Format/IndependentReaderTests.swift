@@ -24,13 +24,9 @@ struct IndependentReaderTests {
     }
 
     private func run(_ arguments: [String]) throws -> (status: Int32, text: Data, errors: String) {
-        let process = Process()
-        process.executableURL = PackageRoot.url.appendingPathComponent("Tools/read-ledger")
-        process.arguments = arguments
         let (output, errors) = (Pipe.ofOneChild(), Pipe.ofOneChild())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
+        let process = try Process.start(
+            PackageRoot.url.appendingPathComponent("Tools/read-ledger"), arguments, output: output, errors: errors)
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

@@ -155,15 +155,12 @@ private final class SteeredChild: Sendable {
     private let output: FileHandle
 
     init(_ ledger: String, environment: [String: String]) throws {
-        let child = Process()
-        child.executableURL = try BuiltProgram.url("crashchild")
-        child.arguments = ["steer", ledger]
-        child.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let (questions, answers) = (Pipe.ofOneChild(), Pipe.ofOneChild())
-        child.standardInput = questions
-        child.standardOutput = answers
-        try child.run()
-        process = Mutex(child)
+        process = Mutex(
+            try Process.start(
+                BuiltProgram.url("crashchild"), ["steer", ledger],
+                environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, input: questions, output: answers,
+                errors: FileHandle.standardError))
         input = questions.fileHandleForWriting
         output = answers.fileHandleForReading
     }

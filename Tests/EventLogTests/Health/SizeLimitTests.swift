@@ -47,7 +47,7 @@ import Testing
         #expect(log.head == EventSequence(300))
         kill(reader.process, SIGKILL)
         // Its place is freed by the writer's timer, and then its pages are used again.
-        while log.condition()?.clearedReaders == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { log.condition()?.clearedReaders != 0 }
         // The log's own threads may be reading at any time.
         #expect(log.condition()?.readers.contains { $0.process == reader.process } == false)
         for _ in 0..<50 { try await rewrite(log) }
@@ -134,16 +134,12 @@ final class ReaderChild: Sendable {
 
     init(of path: String, in folder: TemporaryFolder) throws {
         signals = folder.path
-        let child = Process()
-        child.executableURL = try BuiltProgram.url("crashchild")
-        child.arguments = ["read", path, signals + "/reading"]
-        try child.run()
-        process = child.processIdentifier
+        process = try Process.start(BuiltProgram.url("crashchild"), ["read", path, signals + "/reading"]).processIdentifier
     }
 
     deinit { kill(process, SIGKILL) }
 
     func waits(for name: String) async throws {
-        while !FileManager.default.fileExists(atPath: signals + "/" + name) { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { FileManager.default.fileExists(atPath: signals + "/" + name) }
     }
 }

@@ -18,7 +18,7 @@ struct SubscriptionTests {
             await Task.yield()
         }
         let last = log.head
-        while ranges.withLock({ $0.last?.upperBound }) != last { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { ranges.withLock { $0.last?.upperBound } == last }
         await log.close()
         await following.value
         var next = EventSequence(101)
@@ -44,7 +44,7 @@ struct SubscriptionTests {
             for await range in log.subscribe(after: .zero) { count.withLock { $0 += range.count } }
         }
         try await appendNumbered(log, 5)
-        while count.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually { count.withLock { $0 } >= 5 }
         following.cancel()
         await following.value
         #expect(count.withLock { $0 } == 5)

@@ -37,7 +37,7 @@ struct ProcessTests {
         await created.close()
         let reader = try KilledChild("read", path, folder.path + "/reads")
         defer { reader.kill() }
-        while !FileManager.default.fileExists(atPath: folder.path + "/reads") { usleep(1_000) }
+        try await eventually { FileManager.default.fileExists(atPath: folder.path + "/reads") }
         for _ in 0..<30 {
             let writer = try KilledChild("append", path)
             writer.waitForOutput()
@@ -198,20 +198,17 @@ struct ProcessTests {
 
 /// Another process, which is killed.
 private struct KilledChild {
-    private let process = Process()
+    private let process: Process
     private let output = Pipe.ofOneChild()
 
     init(_ arguments: String...) throws {
-        process.executableURL = try BuiltProgram.url("crashchild")
-        process.arguments = arguments
-        process.standardOutput = output
-        try process.run()
+        process = try Process.start(BuiltProgram.url("crashchild"), arguments, output: output, errors: FileHandle.standardError)
     }
 
     func waitForOutput() { _ = output.fileHandleForReading.availableData }
 
     func kill() {
-        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.kill()
         process.waitUntilExit()
     }
 }

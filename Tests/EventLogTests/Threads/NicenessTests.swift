@@ -16,7 +16,7 @@ struct NicenessTests {
             let own: Int32 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
             let maintenance = Maintenance()
             let ofJob: Int32 = try await maintenance.perform {
-                // So long that the pool's idle threads have ended, and the one that goes on is a new one.
+                // So long that the pool's idle threads have ended, and the one that goes on is a new one: they end after seconds of their own accord.
                 sleep(8)
                 return getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
             }

@@ -124,11 +124,11 @@ struct RefusalTests {
     @Test func `a ledger that another command writes to can be read, and a second listener stores through the first`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
-        #expect(try writer.waits(for: "trying again"))
+        try writer.wait(for: "trying again")
         #expect(try tool.run("nodes", "--format", "jsonl").objects.first?["long_name"] as? String == "Rover")
         let second = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         defer { kill(second.process.processIdentifier, SIGKILL) }
-        #expect(try second.waits(for: "trying again"))
+        try second.wait(for: "trying again")
         // A radio is shared by the process that has the ledger's log.
         let third = try tool.run("ingest", "tcp", "127.0.0.1:1", "--share", "2")
         expectRefusal(third, 75, "process \(writer.process.processIdentifier)")
@@ -150,15 +150,7 @@ struct RefusalTests {
 
     @Test func `a full disk under the output is reported`() throws {
         let tool = try Tool(holding: [Line.node(0x1234, long: "Rover", short: "RV")])
-        let process = Process()
-        process.executableURL = Tool.program
-        process.arguments = ["events", "--ledger", tool.ledger]
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
-        let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 74)
-        #expect(String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).contains("standard output"))
+        let outcome = try tool.shell("exec \"$0\" events > /dev/full")
+        #expect(outcome.status == 74 && outcome.errors.contains("standard output"), "\(outcome)")
     }
 }

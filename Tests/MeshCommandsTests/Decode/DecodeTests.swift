@@ -184,9 +184,9 @@ struct DecodeTests {
         let running = try tool.start(["decode", "-", "--format", "jsonl"], input: pipe)
         for number in 1...3 {
             try pipe.fileHandleForWriting.write(contentsOf: Data((Self.hex(Self.envelope) + "\n").utf8))
-            while try String(contentsOf: running.output, encoding: .utf8).count(where: \.isNewline) < number {
+            try waitUntil {
                 try #require(running.process.isRunning)
-                usleep(10_000)
+                return try String(contentsOf: running.output, encoding: .utf8).count(where: \.isNewline) >= number
             }
         }
         try pipe.fileHandleForWriting.close()

@@ -46,27 +46,13 @@ private struct Baseline {
             try FileManager.default.copyItem(at: original.appendingPathComponent(name), to: sources.appendingPathComponent(name))
         }
         program = sources.appendingPathComponent("baseline")
-        _ = try Self.output(of: "/usr/bin/make", ["-s", "-C", sources.path, "baseline"])
+        try Program.run(URL(fileURLWithPath: "/usr/bin/make"), ["-s", "-C", sources.path, "baseline"])
     }
 
     /// The line of JSON that a subcommand prints.
     @discardableResult
     func run(_ arguments: String...) throws -> [String: Any] {
-        let output = try Self.output(of: program.path, arguments)
-        return try JSONSerialization.jsonObject(with: output) as? [String: Any] ?? [:]
-    }
-
-    private static func output(of path: String, _ arguments: [String]) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        let pipe = Pipe.ofOneChild()
-        process.standardOutput = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProgramFailure("\(path) \(arguments)") }
-        return output
+        let output = try Program.run(program, arguments)
+        return try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
     }
 }

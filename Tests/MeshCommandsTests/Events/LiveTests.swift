@@ -9,18 +9,13 @@ struct LiveTests {
     private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
     /// Waits until what a command has printed is as wanted.
-    private func waits(_ running: Tool.Running, seconds: Double = 30, _ isWanted: (String) -> Bool) throws -> Bool {
-        let end = Date(timeIntervalSinceNow: seconds)
-        while Date() < end {
-            if try isWanted(Self.text(running.output)) { return true }
-            usleep(20_000)
-        }
-        return false
+    private func wait(_ running: Tool.Running, line: Int = #line, _ isWanted: (String) -> Bool) throws {
+        try waitUntil(every: .milliseconds(20), line: line) { try isWanted(Self.text(running.output)) }
     }
 
     private func follows(_ tool: Tool, _ arguments: String...) throws -> Tool.Running {
         let running = try tool.start(arguments + ["--follow", "--format", "csv"])
-        #expect(try waits(running) { $0.contains("\r\n") }, "no heads")
+        try wait(running) { $0.contains("\r\n") }
         return running
     }
 
@@ -28,7 +23,7 @@ struct LiveTests {
         let tool = try Tool(holding: [Line.text("before", from: 1)])
         let running = try follows(tool, "events", "--columns", "sequence,from,port,channel,content")
         try tool.run("import", tool.write([Line.text("now, then", from: 2), Line.text("more", from: 3)], to: "more.jsonl"))
-        #expect(try waits(running) { $0.contains("more") })
+        try wait(running) { $0.contains("more") }
         kill(running.process.processIdentifier, SIGINT)
         let outcome = try running.wait()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
@@ -57,14 +52,14 @@ struct LiveTests {
             ["--where", "bytes>100"], ["--failed"], ["--source", "simulation", "--port", "TELEMETRY_APP"],
         ]
         let all = try selections.map { try tool.start(["events"] + $0 + ["--follow"] + columns) }
-        for running in all { #expect(try waits(running) { $0.contains("\r\n") }) }
+        for running in all { try wait(running) { $0.contains("\r\n") } }
         try tool.run("simulate", "--seed", "3", "--nodes", "8", "--packets", "300")
         let count = try eventCount(tool)
-        #expect(try waits(all[0]) { $0.contains("\r\n\(count),") })
+        try wait(all[0]) { $0.contains("\r\n\(count),") }
         for (selection, running) in zip(selections, all) {
             let list = try tool.start(["events"] + selection + ["--by", "arrival", "--oldest-first"] + columns).wait()
             let expected = list.lines.dropFirst().filter { Int($0.prefix { $0 != "," }) ?? 0 > before }
-            #expect(try waits(running) { $0.split(separator: "\r\n").count > expected.count }, "\(selection)")
+            try wait(running) { $0.split(separator: "\r\n").count > expected.count }
             kill(running.process.processIdentifier, SIGINT)
             let found = Array(try running.wait().lines.dropFirst())
             #expect(found == expected && !expected.isEmpty, "\(selection)")
@@ -84,7 +79,7 @@ struct LiveTests {
         let hash = try #require(channels.first { $0["readable"] as? Bool == false }?["hash"] as? Int)
         let running = try follows(tool, "packets", "--channel", "Hash \(hash)", "--columns", "id,channel")
         try simulate(tool)
-        #expect(try waits(running) { $0.contains("hash \(hash), unreadable") })
+        try wait(running) { $0.contains("hash \(hash), unreadable") }
         kill(running.process.processIdentifier, SIGINT)
         #expect(try running.wait().status == 0)
         #expect(try tool.start(["packets", "--follow", "--channel", "hash 256"]).wait().status == 66)
@@ -94,7 +89,7 @@ struct LiveTests {
         let tool = try Tool(holding: [])
         let running = try follows(tool, "packets", "--channel", "hash 8", "--columns", "id,channel")
         try tool.run("simulate", "--seed", "4", "--nodes", "5", "--packets", "60")
-        #expect(try waits(running) { $0.contains(",LongFast") })
+        try wait(running) { $0.contains(",LongFast") }
         kill(running.process.processIdentifier, SIGINT)
         #expect(try running.wait().status == 0)
     }
@@ -104,7 +99,7 @@ struct LiveTests {
         let running = try follows(tool, "events", "--source", "late.jsonl", "--columns", "source,content")
         try tool.run("import", tool.write([Line.text("not this", from: 2)], to: "early.jsonl"))
         try tool.run("import", tool.write([Line.text("this", from: 3)], to: "late.jsonl"))
-        #expect(try waits(running) { $0.contains("this") })
+        try wait(running) { $0.contains("this") }
         kill(running.process.processIdentifier, SIGINT)
         let outcome = try running.wait()
         #expect(outcome.status == 0 && outcome.output == "source,content\r\nfile:late.jsonl,this\r\n", "\(outcome)")
@@ -124,7 +119,7 @@ struct LiveTests {
         let list = try tool.run(
             "packets", "--by", "arrival", "--oldest-first", "--columns", "first_sequence,from,id,port,channel", "--format", "csv")
         #expect(list.lines.count > 60 && list.output.contains("MAP_REPORT_APP"))
-        #expect(try waits(running) { $0.split(separator: "\r\n").count >= list.lines.count })
+        try wait(running) { $0.split(separator: "\r\n").count >= list.lines.count }
         kill(running.process.processIdentifier, SIGINT)
         #expect(try running.wait().output == list.output)
     }
@@ -136,9 +131,7 @@ struct LiveTests {
             numbers.map { Line.text("number \($0)", from: 7, time: 1_760_000_000 + $0 * 61) }
         }
         let tool = try Tool(holding: lines(1...3))
-        usleep(20_000)
         let since = ISO8601.text(microseconds: Timestamp.now.microseconds)
-        usleep(20_000)
         try tool.run("import", tool.write(lines(4...9), to: "later.jsonl"))
         let outcome = try tool.run(
             list, "--follow", "--since", since, "--limit", "3", "--format", "csv", "--columns", "time,content")
@@ -183,7 +176,7 @@ struct LiveTests {
         let tool = try Tool(holding: [Line.text("before", from: 1)])
         let running = try follows(tool, list, "--where", "snr>1", "--columns", "from,snr,rssi,content")
         try tool.run("import", tool.write([Line.text("now", from: 2)], to: "more.jsonl"))
-        #expect(try waits(running) { $0.contains("now") })
+        try wait(running) { $0.contains("now") }
         kill(running.process.processIdentifier, SIGINT)
         let outcome = try running.wait()
         #expect(outcome.output == "from,snr,rssi,content\r\n!00000002,5.5,-60,now\r\n", "\(outcome)")

@@ -47,7 +47,7 @@ struct FollowTests {
         let tool = try Tool(holding: [Line.text("hello", from: 1)])
         let running = try tool.start(["follow", "--consumer", "a"])
         defer { running.process.terminate() }
-        while try String(contentsOf: running.output, encoding: .utf8).isEmpty, running.process.isRunning { usleep(20_000) }
+        try waitUntil { try !String(contentsOf: running.output, encoding: .utf8).isEmpty || !running.process.isRunning }
         let second = try tool.run("follow", "--consumer", "a", "--no-follow")
         #expect(second.status == 75 && second.errors.contains("process \(running.process.processIdentifier)"), "\(second.errors)")
         #expect(try tool.run("consumers", "remove", "a").status == 75)

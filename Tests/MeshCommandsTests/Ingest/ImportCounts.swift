@@ -53,14 +53,7 @@ struct ImportCounts {
         try tool.run("init")
         let file = try capture(tool, "capture", seed: 3)
         let packed = tool.folder.file("packed")
-        try Data().write(to: packed)
-        let packer = Process()
-        packer.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        packer.arguments = [program, "-c", file]
-        packer.standardOutput = try FileHandle(forWritingTo: packed)
-        try packer.run()
-        packer.waitUntilExit()
-        try #require(packer.terminationStatus == 0)
+        try Program.run(URL(fileURLWithPath: "/usr/bin/env"), [program, "-c", file], to: packed)
         let bytes = try Data(contentsOf: packed)
         /// Through a pipe, in small pieces.
         func piped(_ bytes: Data) throws -> Tool.Outcome {

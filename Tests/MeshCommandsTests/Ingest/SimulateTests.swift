@@ -68,12 +68,8 @@ struct SimulateTests {
         let tool = try Tool()
         let path = tool.folder.file("pipe").path
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        let reader = Process()
-        reader.executableURL = URL(fileURLWithPath: "/bin/cat")
-        reader.arguments = [path]
         let output = Pipe.ofOneChild()
-        reader.standardOutput = output
-        try reader.run()
+        _ = try Process.start(URL(fileURLWithPath: "/bin/cat"), [path], output: output)
         #expect(try tool.run("simulate", "--packets", "10", "--to", path).status == 0)
         #expect(output.fileHandleForReading.readDataToEndOfFile().count { $0 == 10 } == 10)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType != .typeRegular)

@@ -14,8 +14,8 @@ struct CutFiles {
         let running = try tool.start(command.map { $0 == "FILE" ? file : $0 })
         defer { kill(running.process.processIdentifier, SIGKILL) }
         // The reader prints the header of its table.
-        while running.process.isRunning, try !text(running.errors).contains("following"), try text(running.output).isEmpty {
-            usleep(20_000)
+        try waitUntil {
+            try !running.process.isRunning || text(running.errors).contains("following") || !text(running.output).isEmpty
         }
         let data = URL(fileURLWithPath: tool.ledger + "/log/1/data.mdb")
         let before = try Data(contentsOf: data)
@@ -38,8 +38,7 @@ struct CutFiles {
         try tool.run("init")
         let pipe = Pipe.ofOneChild()
         let running = try tool.start(["import", "-"], input: pipe.fileHandleForReading)
-        let end = Date(timeIntervalSinceNow: 20)
-        while Date() < end, !Self.handlesLostPages(running.process.processIdentifier) { usleep(5_000) }
+        try waitUntil { Self.handlesLostPages(running.process.processIdentifier) }
         kill(running.process.processIdentifier, SIGBUS)
         let outcome = try running.wait()
         try pipe.fileHandleForWriting.close()

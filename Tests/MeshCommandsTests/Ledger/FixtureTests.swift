@@ -46,13 +46,6 @@ struct FixtureTests {
     }
 
     private func sha256(of path: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/sha256sum")
-        process.arguments = [path]
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        return String(text.prefix(64))
+        String(try Program.run(URL(fileURLWithPath: "/usr/bin/sha256sum"), [path]).prefix(64))
     }
 }

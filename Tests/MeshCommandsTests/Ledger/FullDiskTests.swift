@@ -6,13 +6,7 @@ import Testing
 @Suite(.enabled(if: Tool.isBuilt && getuid() == 0, "needs the built command, and root to mount a small file system"))
 struct FullDiskTests {
     private func run(_ program: String, _ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        try Program.run(URL(fileURLWithPath: program), arguments)
     }
 
     @Test func `D9: a full disk gives one line, and after there is room again nothing is missing`() throws {

@@ -95,13 +95,7 @@ struct OddFiles {
                 let place = tool.folder.file("outside").path
                 try put(kind, at: tool.ledger + "/" + file, outside: place)
                 let before = try outside(place)
-                let running = try tool.start(command)
-                let end = Date(timeIntervalSinceNow: 60)
-                while running.process.isRunning, Date() < end { usleep(5_000) }
-                let hangs = running.process.isRunning
-                if hangs { kill(running.process.processIdentifier, SIGKILL) }
-                let outcome = try running.wait()
-                #expect(!hangs, "\(command) with \(kind) as \(file)")
+                let outcome = try tool.start(command).waitOrKill("\(command) with \(kind) as \(file)")
                 #expect(try outside(place) == before, "\(command) with \(kind) as \(file)")
                 #expect([0, 1, 65, 66, 73, 74, 75, 77].contains(outcome.status), "\(command), \(kind) as \(file): \(outcome)")
                 #expect(!outcome.errors.contains("Error Domain"), "\(command), \(kind) as \(file): \(outcome.errors)")
@@ -141,14 +135,7 @@ struct OddFiles {
                 ["salvage", ledger, new], ["backup", tool.folder.file("other").path], ["backup", odd],
                 ["restore", odd, tool.folder.file("restored").path],
             ] {
-                let running = try tool.start(command)
-                let end = Date(timeIntervalSinceNow: 60)
-                while running.process.isRunning, Date() < end { usleep(5_000) }
-                if running.process.isRunning {
-                    Issue.record("\(command) with \(kind) hangs")
-                    kill(running.process.processIdentifier, SIGKILL)
-                }
-                let outcome = try running.wait()
+                let outcome = try tool.start(command).waitOrKill("\(command) with \(kind)")
                 #expect([0, 1, 65, 66, 73, 74].contains(outcome.status), "\(command), \(kind): \(outcome)")
                 #expect(!outcome.errors.contains("Error Domain"), "\(command), \(kind): \(outcome.errors)")
                 #expect(try outside(place) == before, "\(command) with \(kind)")
@@ -186,23 +173,15 @@ struct OddFiles {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: device) == "/dev/null")
         let fifo = tool.folder.file("fifo").path
         #expect(unsafe mkfifo(fifo, 0o600) == 0)
-        let reader = Process()
-        reader.executableURL = URL(fileURLWithPath: "/bin/sh")
         let copy = tool.folder.file("copy").path
-        reader.arguments = ["-c", "cat '\(fifo)' > '\(copy)'"]
-        try reader.run()
+        let reader = try Process.start(URL(fileURLWithPath: "/bin/sh"), ["-c", "cat '\(fifo)' > '\(copy)'"])
         #expect(try export(fifo).status == 0)
         reader.waitUntilExit()
         #expect(FileManager.default.contents(atPath: copy)?.count == bytes.count)
         let nobody = try export(fifo)
         #expect(nobody.status == 73 && nobody.errors.contains("no process is reading"), "\(nobody)")
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let program = "'\(Tool.program.path)' export --ledger '\(tool.ledger)' --format ledger /dev/stdout"
-        shell.arguments = ["-c", "\(program) > '\(copy)'"]
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0 && FileManager.default.contents(atPath: copy)?.count == bytes.count)
+        let redirected = try tool.shell("\"$0\" export --format ledger /dev/stdout > '\(copy)'")
+        #expect(redirected.status == 0 && FileManager.default.contents(atPath: copy)?.count == bytes.count)
     }
 
     @Test func `a process that may open too few files, or has no room for its threads, says so and begins nothing`() throws {
@@ -214,18 +193,10 @@ struct OddFiles {
             // Started with many files open.
             ("-n 300; for n in $(seq 3 230); do eval \"exec $n</dev/null\"; done", "started with"),
         ] {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/bash")
-            process.arguments = ["-c", "ulimit \(limit); exec '\(Tool.program.path)' verify --ledger '\(tool.ledger)'"]
-            let errors = Pipe.ofOneChild()
-            process.standardError = errors
-            try process.run()
-            let end = Date(timeIntervalSinceNow: 30)
-            while process.isRunning, Date() < end { usleep(5_000) }
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-            process.waitUntilExit()
-            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            #expect(process.terminationStatus == 74 && text.contains(word) && text.contains("ulimit"), "\(text)")
+            let shell = ["/bin/bash", "-c", "ulimit \(limit); exec \"$0\" verify", Tool.program.path]
+            let outcome = try tool.start([], by: shell).waitOrKill()
+            let text = outcome.errors
+            #expect(outcome.status == 74 && text.contains(word) && text.contains("ulimit"), "\(text)")
         }
     }
 

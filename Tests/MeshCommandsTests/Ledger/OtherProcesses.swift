@@ -20,7 +20,7 @@ struct OtherProcesses {
         let more = try tool.write([Line.text("more", from: 7, time: 1_760_000_100)], to: "more.jsonl")
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"], by: Self.container)
         defer { kill(writer.process.processIdentifier, SIGKILL) }
-        #expect(try writer.waits(for: "trying again"))
+        try writer.wait(for: "trying again")
         for command in [
             ["nodes"], ["stats"], ["events"], ["verify"], ["import", more], ["keys", "add", "Harbour", "--psk", "AQ=="], ["seal"],
             ["erase", "--sequence", "1", "--yes"], ["compact"], ["follow", "--consumer", "x", "--no-follow"],
@@ -31,7 +31,8 @@ struct OtherProcesses {
         }
         let second = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"], by: Self.container)
         defer { kill(second.process.processIdentifier, SIGKILL) }
-        #expect(try second.waits(for: "trying again"), "it stores through the writer of the other container")
+        // It stores through the writer of the other container.
+        try second.wait(for: "trying again")
         try end(second)
         try end(writer)
         #expect(try tool.run("verify").status == 0)
@@ -62,12 +63,12 @@ struct OtherProcesses {
         try expectOwner(tool)
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"], by: user)
         defer { kill(writer.process.processIdentifier, SIGKILL) }
-        #expect(try writer.waits(for: "trying again"))
+        try writer.wait(for: "trying again")
         try run(["keys", "add", "Pier", "--psk", "AQ=="])
         try end(writer, SIGTERM)
         let other = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         defer { kill(other.process.processIdentifier, SIGKILL) }
-        #expect(try other.waits(for: "trying again"))
+        try other.wait(for: "trying again")
         try expectOwner(tool)
         try run(["keys", "add", "Quay", "--psk", "AQ=="], by: user)
         try end(other, SIGTERM)
@@ -88,7 +89,7 @@ struct OtherProcesses {
 struct LedgersOfOthers {
     private func listener(_ tool: Tool) throws -> Tool.Running {
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
-        #expect(try writer.waits(for: "trying again"))
+        try writer.wait(for: "trying again")
         return writer
     }
 
@@ -99,10 +100,11 @@ struct LedgersOfOthers {
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         let ingest = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         defer { kill(ingest.process.processIdentifier, SIGKILL) }
-        #expect(try ingest.waits(for: "waiting up to 15 s"))
-        usleep(4_000_000)
+        try ingest.wait(for: "waiting up to 15 s")
+        let looks = try FileOpens(of: tool.ledger + "/LOCK")
+        try waitUntil { looks.count() >= 10 || !ingest.process.isRunning }
         close(lock)
-        #expect(try ingest.waits(for: "trying again"))
+        try ingest.wait(for: "trying again")
         ingest.process.terminate()
         let outcome = try ingest.wait()
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -145,7 +147,14 @@ struct LedgersOfOthers {
         defer { kill(old.process.processIdentifier, SIGKILL) }
         let pipe = Pipe.ofOneChild()
         let importing = try tool.start(["import", "-"], input: pipe.fileHandleForReading)
-        usleep(1_500_000)  // it has asked the writer for its cursor
+        let line = Data((Line.text("hello", from: 7) + "\n").utf8)
+        pipe.fileHandleForWriting.write(line.prefix(9))
+        // It begins to read once it has a connection to the writer.
+        try waitUntil {
+            var unread: Int32 = 9
+            _ = unsafe ioctl(pipe.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &unread)
+            return unread == 0
+        }
         try manager.moveItem(atPath: tool.ledger, toPath: moved)
         try tool.run("init")
         let new = try listener(tool)
@@ -154,7 +163,7 @@ struct LedgersOfOthers {
         let late = try tool.run("keys", "add", "Pier", "--psk", "AQ==", "--ledger", moved)
         #expect(late.status != 0 && late.errors.contains("moved"), "\(late)")
         #expect((try? Data(contentsOf: URL(fileURLWithPath: tool.ledger + "/keys.json"))) == keys)
-        pipe.fileHandleForWriting.write(Data((Line.text("hello", from: 7) + "\n").utf8))
+        pipe.fileHandleForWriting.write(line.dropFirst(9))
         try pipe.fileHandleForWriting.close()
         let outcome = try importing.wait()
         #expect(outcome.status != 0 && outcome.errors.contains("moved"), "\(outcome)")
@@ -173,7 +182,7 @@ struct LedgersOfOthers {
         let file = try tool.write([Line.text("hello", from: 7)])
         let ingest = try tool.start(["ingest", "file", file, "--follow"])
         defer { kill(ingest.process.processIdentifier, SIGKILL) }
-        #expect(try ingest.waits(for: "following"))
+        try ingest.wait(for: "following")
         try FileManager.default.moveItem(atPath: tool.ledger, toPath: tool.ledger + ".old")
         try tool.append([Line.text("more", from: 8)], to: file)
         let outcome = try ingest.wait()
@@ -255,7 +264,7 @@ struct LedgersOfOthers {
         let file = try tool.write([], to: "more.jsonl")
         let writer = hasWriter ? try tool.start(["ingest", "file", file, "--follow"]) : nil
         defer { if let writer { kill(writer.process.processIdentifier, SIGKILL) } }
-        if let writer { #expect(try writer.waits(for: "following")) }
+        if let writer { try writer.wait(for: "following") }
         for command in [["nodes"], ["nodes", "note", "!00000007", "here"], ["nodes", "note", "A node", "there"]] {
             try FileManager.default.removeItem(atPath: tool.ledger + "/views/nodes")
             let outcome = try tool.start(command).wait()

@@ -7,12 +7,6 @@ import Testing
 struct PermissionTests {
     private static let nobody = 65_534
 
-    private struct Outcome {
-        let status: Int32
-        let output: String
-        let errors: String
-    }
-
     /// A tool whose program and folder another user can reach.
     private func openTool() throws -> Tool {
         let tool = try Tool()
@@ -26,30 +20,15 @@ struct PermissionTests {
     /// Where the command is run: of root's folders nobody may enter this one.
     private func place(_ tool: Tool) -> URL { tool.folder.file("place") }
 
-    private func run(_ tool: Tool, _ arguments: String...) throws -> Outcome { try run(tool, arguments) }
+    private func run(_ tool: Tool, _ arguments: String...) throws -> Tool.Outcome { try run(tool, arguments) }
 
-    private func run(_ tool: Tool, _ arguments: [String]) throws -> Outcome {
-        let process = Process()
-        let program = tool.folder.file("meshledger").path
-        let isRoot = getuid() == 0
-        process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : program)
-        let prefix = isRoot ? ["--reuid", "\(Self.nobody)", "--regid", "\(Self.nobody)", "--clear-groups", program] : []
-        process.arguments = prefix + arguments
-        process.currentDirectoryURL = place(tool)
-        process.environment = ProcessInfo.commandEnvironment(ledger: tool.ledger, home: tool.folder.path)
-        let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        let output = tool.folder.file(UUID().uuidString)
-        try Data().write(to: output)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return Outcome(
-            status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8), errors: text)
+    private func run(_ tool: Tool, _ arguments: [String]) throws -> Tool.Outcome {
+        let user = ["/usr/bin/setpriv", "--reuid", "\(Self.nobody)", "--regid", "\(Self.nobody)", "--clear-groups"]
+        let program = [tool.folder.file("meshledger").path]
+        return try tool.start(arguments, by: getuid() == 0 ? user + program : program, in: place(tool)).wait()
     }
 
-    private func expectRefusal(_ outcome: Outcome, _ status: Int32, _ text: String) {
+    private func expectRefusal(_ outcome: Tool.Outcome, _ status: Int32, _ text: String) {
         #expect(outcome.status == status, "\(outcome.errors)")
         #expect(outcome.errors.hasPrefix("meshledger: "), "\(outcome.errors)")
         #expect(outcome.errors.filter(\.isNewline).count == 1, "\(outcome.errors)")
@@ -156,12 +135,7 @@ struct PermissionTests {
     }
 
     private func mount(_ program: String, _ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        try Program.run(URL(fileURLWithPath: program), arguments)
     }
 
     @Test func `a ledger cannot be made in a folder that this user may not write`() throws {

@@ -26,7 +26,7 @@ struct HistoricalCommands {
         var folders: [String] = []
         for turn in 1...12 {
             let running = try tool.start(["positions", "--as-of", "\(7_000 + turn)", "--format", "jsonl"])
-            usleep(UInt32(turn) * 50_000)
+            usleep(UInt32(turn) * 50_000)  // each is interrupted at another moment
             kill(running.process.processIdentifier, turn.isMultiple(of: 2) ? SIGKILL : SIGTERM)
             let process = running.process.processIdentifier
             _ = try running.wait()
@@ -57,9 +57,13 @@ struct HistoricalCommands {
         var left = 0
         for turn in 0..<9 {
             let running = try tool.start([["positions"], ["nodes"], ["messages"]][turn % 3] + ["--as-of", "7990"])
-            #expect(try running.waits(for: "as of event"))
-            usleep(150_000)
+            try running.wait(for: "as of event")
             let process = running.process.processIdentifier
+            // It has a store in memory, whose folder had a name only while it was made.
+            try waitUntil {
+                let maps = try? String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)  // it has ended
+                return maps?.contains("/dev/shm/") ?? true
+            }
             kill(process, SIGKILL)
             _ = try running.wait()
             for folder in try FileManager.default.contentsOfDirectory(atPath: "/dev/shm") where folder.hasPrefix("meshledger-") {

@@ -136,13 +136,7 @@ struct FirstContact {
         let made = try tool.run("init", path)
         #expect(made.status == 0 && made.lines.first == "made the ledger \(path)", "\(made)")
         let export = try #require(made.lines.last?.split(separator: "export ").last)
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", "export \(export); printf %s \"$MESHLEDGER\""]
-        let output = Pipe.ofOneChild()
-        shell.standardOutput = output
-        try shell.run()
-        #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == path)
+        #expect(try tool.shell("export \(export); printf %s \"$MESHLEDGER\"").output == path)
         #expect(try tool.run("stats", "--ledger", path).status == 0)
         #expect(try tool.run("init", path).status == 73)
         #expect(try tool.run("init", path, "--ledger", path).status == 64)

@@ -148,12 +148,8 @@ struct OutputFileTests {
         let (fifo, link) = (folder.appendingPathComponent("fifo").path, folder.appendingPathComponent("link").path)
         #expect(unsafe mkfifo(fifo, 0o600) == 0)
         #expect(unsafe symlink(file.path, link) == 0)
-        let reader = Process()
-        reader.executableURL = URL(fileURLWithPath: "/bin/cat")
-        reader.arguments = [fifo]
         let read = Pipe.ofOneChild()
-        reader.standardOutput = read
-        try reader.run()
+        let reader = try Process.start(URL(fileURLWithPath: "/bin/cat"), [fifo], output: read)
         let wanted = try tool.run("export", "nodes").output
         #expect(try tool.run("export", "nodes", "--to", fifo).status == 0)
         #expect(String(decoding: read.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == wanted)
@@ -179,9 +175,9 @@ struct OutputFileTests {
         let left = try #require(try names().first { $0.hasPrefix(".meshledger-") })
         let running = try tool.start(["sql", endless, "--format", "jsonl", "--output", file.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        while try names().count < 3 { usleep(1_000) }
+        try waitUntil { try names().count >= 3 }
         let kept = try #require(try names().first { $0.hasPrefix(".meshledger-") && $0 != left })
-        while try text(kept).isEmpty { usleep(1_000) }  // it is locked before it is written
+        try waitUntil { try !text(kept).isEmpty }  // it is locked before it is written
         // It looks at what is older than a minute.
         kill(running.process.processIdentifier, SIGSTOP)
         for name in [left, kept] {
@@ -203,9 +199,8 @@ struct OutputFileTests {
 
     /// Sends the signal once the new file is there.
     private func stop(_ running: Tool.Running, _ signal: Int32) throws {
-        let end = Date(timeIntervalSinceNow: 60)
-        while try !names().contains(where: { $0.hasPrefix(".meshledger-") }), running.process.isRunning, Date() < end {
-            usleep(1_000)
+        try waitUntil(every: .milliseconds(1)) {
+            try names().contains { $0.hasPrefix(".meshledger-") } || !running.process.isRunning
         }
         kill(running.process.processIdentifier, signal)
     }

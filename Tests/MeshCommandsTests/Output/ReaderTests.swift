@@ -22,8 +22,7 @@ struct ReaderTests {
         let closed = ["/bin/sh", "-c", "exec \"$0\" \"$@\" >&-", Tool.program.path]
         let running = try tool.start(
             ["events", "--follow", "--since", "1y", "--format", "jsonl", "--output", file], by: closed)
-        let end = Date(timeIntervalSinceNow: 20)
-        while FileManager.default.contents(atPath: file)?.isEmpty ?? true, Date() < end { usleep(10_000) }
+        try waitUntil { FileManager.default.contents(atPath: file)?.isEmpty == false }
         running.process.terminate()
         #expect(try running.wait().status == 0)
         #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 1)

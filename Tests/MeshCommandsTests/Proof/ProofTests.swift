@@ -30,9 +30,9 @@ struct ProofTests {
             let outcome = try run(
                 "/usr/bin/env",
                 ["python3", PackageRoot.url.appendingPathComponent("Tests/Oracle/verify_proof.py").path, proof, key])
-            #expect(outcome.status == 0, "\(outcome.output)")
-            #expect(outcome.output.hasPrefix("\(sequence) "))
-            #expect(stranger.lines.last.map { outcome.output.contains($0) } == true)
+            #expect(outcome.status == 0, "\(outcome.text)")
+            #expect(outcome.text.hasPrefix("\(sequence) "))
+            #expect(stranger.lines.last.map { outcome.text.contains($0) } == true)
         }
         // The other implementation refuses as well.
         let forged = tool.folder.file("forged.proof")
@@ -82,7 +82,7 @@ struct ProofTests {
             #expect(outcome.status == 0 && outcome.output.contains("with 401 events begins with the 400"), "\(outcome)")
         }
         let python = try run("/usr/bin/env", ["python3", program, proof, key])
-        #expect(python.status == 0 && python.output == "400 401\n", "\(python)")
+        #expect(python.status == 0 && python.text == "400 401\n", "\(python)")
         #expect(try tool.run("verify-proof", proof, "--key", key, "--from", new, environment: nowhere).status == 1)
         let other = try ledger(401)
         let otherNote = try save(other, "other.note", "checkpoint")
@@ -103,16 +103,7 @@ struct ProofTests {
         #expect(try tool.run("checkpoint", "--origin", "https://mesh.example.org").status == 64)
     }
 
-    private func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let output = Pipe.ofOneChild()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    private func run(_ program: String, _ arguments: [String]) throws -> FinishedProcess {
+        try FinishedProcess(URL(fileURLWithPath: program), arguments)
     }
 }

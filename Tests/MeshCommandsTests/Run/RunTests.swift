@@ -23,14 +23,6 @@ struct RunTests {
         return Dictionary(uniqueKeysWithValues: outcome.objects.map { ($0["source"] as? String ?? "", $0) })
     }
 
-    private func wait(_ condition: () throws -> Bool) throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while try !condition() {
-            try #require(ContinuousClock.now < end)
-            usleep(50_000)
-        }
-    }
-
     @Test
     func `it tells its manager when it is ready, reloads without touching what did not change, and ends with everything stored`()
         throws
@@ -47,14 +39,14 @@ struct RunTests {
         let running = try tool.start(
             ["run", config], environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        #expect(manager.waits(for: "READY=1"))
-        try wait { try statuses(tool)["file:one"]?["state"] as? String == "live" }
+        try manager.wait(for: "READY=1")
+        try waitUntil { try statuses(tool)["file:one"]?["state"] as? String == "live" }
         let before = try #require(try statuses(tool)["file:one"])
         #expect(try statuses(tool)["file:missing"]?["state"] as? String == "waiting for the file")
-        #expect(manager.waits(for: "WATCHDOG=1"))
+        try manager.wait(for: "WATCHDOG=1")
         _ = try configure(tool, ["one", "two"])
         kill(running.process.processIdentifier, SIGHUP)
-        try wait { try statuses(tool)["file:two"]?["state"] as? String == "live" }
+        try waitUntil { try statuses(tool)["file:two"]?["state"] as? String == "live" }
         let after = try statuses(tool)
         #expect(after.keys.sorted() == ["file:one", "file:two"])
         #expect(
@@ -63,13 +55,13 @@ struct RunTests {
         // A mistake in the file changes nothing.
         try Data("sources:\n  - tpc: x\n".utf8).write(to: URL(fileURLWithPath: config))
         kill(running.process.processIdentifier, SIGHUP)
-        #expect(try running.waits(for: "everything continues as before"))
+        try running.wait(for: "everything continues as before")
         #expect(try statuses(tool).count == 2)
         let begun = ContinuousClock.now
         kill(running.process.processIdentifier, SIGTERM)
         let outcome = try running.wait()
         #expect(outcome.status == 0 && ContinuousClock.now - begun < .seconds(10), "\(outcome.errors)")
-        #expect(manager.waits(for: "STOPPING=1"))
+        try manager.wait(for: "STOPPING=1")
         let lines = outcome.errors.split(separator: "\n").compactMap {
             try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String]
         }
@@ -89,11 +81,11 @@ struct RunTests {
             .write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        try wait { try statuses(tool)["file:folder"]?["state"] as? String == "failed" }
+        try waitUntil { try statuses(tool)["file:folder"]?["state"] as? String == "failed" }
         let failed = try statuses(tool)["file:folder"]
         #expect((failed?["last_error"] as? String)?.contains("only files can be followed") == true)
         try tool.run("simulate", "--packets", "50", "--bad", "0", "--to", tool.folder.file("later").path, "--as", "envelopes")
-        try wait { try statuses(tool)["file:later"]?["stored"] as? Int ?? 0 >= 50 }
+        try waitUntil { try statuses(tool)["file:later"]?["stored"] as? Int ?? 0 >= 50 }
         kill(running.process.processIdentifier, SIGINT)
         #expect(try running.wait().status == 0)
         let none = try tool.run("status")
@@ -110,7 +102,7 @@ struct RunTests {
         try Data("sources:\n  - file: \(file)\nretention:\n  larger-than: 1MB\n".utf8).write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        #expect(try running.waits(for: "retention dropped the events 1 to ", seconds: 300))
+        try running.wait(for: "retention dropped the events 1 to ")
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
     }
@@ -122,16 +114,16 @@ struct RunTests {
         let other = try await Ledger.open(at: tool.ledger, options: options)
         let running = try tool.start(["run", try configure(tool, ["one"])])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        #expect(try running.waits(for: "waiting up to 15 s"))
+        try running.wait(for: "waiting up to 15 s")
         kill(running.process.processIdentifier, SIGHUP)
         try await other.close()
-        #expect(try running.waits(for: "was read again"))
+        try running.wait(for: "was read again")
         let watching = try tool.start(["status", "--watch", "--format", "csv"])
         defer { kill(watching.process.processIdentifier, SIGKILL) }
-        try wait { try !statuses(tool).isEmpty }
+        try waitUntil { try !statuses(tool).isEmpty }
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
-        #expect(try watching.waits(for: "no process with live sources"))
+        try watching.wait(for: "no process with live sources")
         #expect(watching.process.isRunning)
     }
 
@@ -140,7 +132,7 @@ struct RunTests {
         let running = try tool.start(["run", try configure(tool, ["later"])])
         let process = running.process.processIdentifier
         defer { kill(process, SIGKILL) }
-        try wait { try !statuses(tool).isEmpty }
+        try waitUntil { try !statuses(tool).isEmpty }
         kill(process, SIGSTOP)
         let (status, stats) = (try tool.run("status"), try tool.run("stats"))
         let all = try tool.run("stats", "--format", "json").objects.first
@@ -176,7 +168,7 @@ struct RunTests {
         try Data("sources:\n\(names.map { "  - file: \($0.path)\n" }.joined())".utf8).write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        try wait { try statuses(tool).values.count { $0["state"] as? String == "live" } == 2 }
+        try waitUntil { try statuses(tool).values.count { $0["state"] as? String == "live" } == 2 }
         kill(running.process.processIdentifier, SIGTERM)
         let outcome = try running.wait()
         #expect(outcome.status == 0 && !outcome.errors.contains("error"), "\(outcome.errors)")
@@ -191,12 +183,12 @@ struct RunTests {
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
         let name = "mqtt://127.0.0.1:1/a/#"
-        try wait { try statuses(tool)[name]?["state"] as? String == "failed" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "failed" }
         #expect((try statuses(tool)[name]?["last_error"] as? String)?.contains("password does not exist") == true)
         #expect(try statuses(tool)["file:later"]?["state"] as? String != "failed")
         try Data("secret\n".utf8).write(to: URL(fileURLWithPath: password))
         kill(running.process.processIdentifier, SIGHUP)
-        try wait { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
     }
@@ -207,20 +199,17 @@ struct RunTests {
         func write(_ range: Range<Int>) throws {
             try Data(range.map { Line.text("line \($0)", from: 0x11) + "\n" }.joined().utf8).write(to: file)
         }
-        func until(_ condition: () -> Bool) async throws {
-            while !condition() { try await Task.sleep(for: .milliseconds(5)) }
-        }
         let config = try RunConfig(text: "sources:\n  - file: \(file.path)", file: "mesh.yaml")
         let source = RetriedSource(try #require(config.sources.first), into: ledger, logger: RunLog.logger(.text), pause_s: 1)
         let task = Task { await source.run() }
         try write(0..<10)
-        try await until { source.status.receivedCount == 10 }
+        try await eventually { source.status.receivedCount == 10 }
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-        try await until { source.status.state == .failed }
+        try await eventually { source.status.state == .failed }
         try FileManager.default.removeItem(at: file)
         try write(10..<15)
-        try await until { source.status.state == .live }
+        try await eventually { source.status.state == .live }
         let status = source.status
         #expect(status.receivedCount == 15 && status.storedCount == 15 && status.connectionCount == 2, "\(status)")
         task.cancel()
@@ -234,7 +223,7 @@ struct RunTests {
         try Data("sources:\n  - file: \(tool.folder.file("later").path)\n".utf8).write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        try wait { try !statuses(tool).isEmpty }
+        try waitUntil { try !statuses(tool).isEmpty }
         try FileManager.default.removeItem(atPath: tool.ledger)
         let outcome = try running.wait()
         #expect(outcome.status == ExitStatus.inputOutput.rawValue && outcome.errors.contains("moved, removed or replaced"))
@@ -252,7 +241,7 @@ struct RunTests {
         for stored in [40, 60] {
             let running = try tool.start(["run", config.path])
             defer { kill(running.process.processIdentifier, SIGKILL) }
-            try wait { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= (stored == 40 ? 40 : 20) }
+            try waitUntil { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= (stored == 40 ? 40 : 20) }
             kill(running.process.processIdentifier, SIGTERM)
             #expect(try running.wait().status == 0)
             #expect(try tool.run("stats", "--format", "csv").output.contains("events,\(stored)"))
@@ -282,16 +271,16 @@ struct RunTests {
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
         let name = "recording:\(folder.path)"
-        try wait { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "waiting to retry" }
         #expect(try statuses(tool)[name]?["stored"] as? Int == 0)
         #expect(try statuses(tool)["recording:\(later)"]?["state"] as? String == "waiting for the file")
         try bytes.write(to: folder.appendingPathComponent("one"))
-        try wait { try statuses(tool)[name]?["state"] as? String == "live" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "live" }
         let first = try statuses(tool)[name]?["stored"] as? Int ?? 0
         #expect(first >= 200)
         try other.run("simulate", "--seed", "2", "--nodes", "10", "--packets", "100", "--bad", "0")
         #expect(try other.run("export", "--format", "ledger", folder.appendingPathComponent("one").path).status == 0)
-        try wait { try statuses(tool)[name]?["stored"] as? Int ?? 0 >= first + 100 }
+        try waitUntil { try statuses(tool)[name]?["stored"] as? Int ?? 0 >= first + 100 }
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
         #expect(try tool.run("messages", "--format", "csv").output == other.run("messages", "--format", "csv").output)
@@ -309,9 +298,9 @@ struct RunTests {
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
         let name = "recording:\(copy.path)"
-        try wait { try statuses(tool)[name]?["state"] as? String == "replaying" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "replaying" }
         try bytes.write(to: copy)
-        try wait { try statuses(tool)[name]?["state"] as? String == "live" }
+        try waitUntil { try statuses(tool)[name]?["state"] as? String == "live" }
         kill(running.process.processIdentifier, SIGTERM)
         let ended = try running.wait()
         #expect(ended.status == 0 && !ended.errors.contains("damaged"), "\(ended.errors)")
@@ -342,7 +331,7 @@ struct RunTests {
         let running = try third.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
         let name = "recording:\(folder.path)"
-        try wait { (try statuses(third)[name]?["last_error"] as? String)?.contains("differ in the same event") == true }
+        try waitUntil { (try statuses(third)[name]?["last_error"] as? String)?.contains("differ in the same event") == true }
         #expect(try statuses(third)[name]?["state"] as? String == "waiting to retry")
         kill(running.process.processIdentifier, SIGTERM)
         #expect(try running.wait().status == 0)
@@ -355,8 +344,8 @@ struct RunTests {
         try Data("sources:\n  - file: \(log.path)\n  - tcp: 127.0.0.1:1\n".utf8).write(to: config)
         let running = try tool.start(["run", config.path])
         defer { kill(running.process.processIdentifier, SIGKILL) }
-        try wait { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= 40 }
-        try wait { try tool.run("stats").output.contains("up to date") }
+        try waitUntil { try statuses(tool)["file:log"]?["stored"] as? Int ?? 0 >= 40 }
+        try waitUntil { try tool.run("stats").output.contains("up to date") }
         kill(running.process.processIdentifier, SIGTERM)
         let lines = try running.wait().errors.split(separator: "\n").filter { $0.contains("connecting to") }
         #expect(!lines.isEmpty && lines.allSatisfy { $0.ranges(of: "tcp://127.0.0.1:1").count == 1 }, "\(lines)")
@@ -413,13 +402,6 @@ struct RunTests {
             }.start()
         }
 
-        func waits(for line: String) -> Bool {
-            let end = ContinuousClock.now + .seconds(60)
-            while ContinuousClock.now < end {
-                if heard.contains(line) { return true }
-                usleep(10_000)
-            }
-            return false
-        }
+        func wait(for text: String, line: Int = #line) throws { try waitUntil(line: line) { heard.contains(text) } }
     }
 }

@@ -33,8 +33,9 @@ struct LakesBesideOthers {
         let new = try Data(contentsOf: manifest)
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         try old.write(to: manifest, options: .atomic)
+        let looks = try FileOpens(of: lake + "/.lock")
         let verifying = try tool.start(["lake", "verify", lake])
-        usleep(1_500_000)
+        try waitUntil { looks.count() >= 10 || !verifying.process.isRunning }
         #expect(verifying.process.isRunning)
         try new.write(to: manifest, options: .atomic)
         close(lock)

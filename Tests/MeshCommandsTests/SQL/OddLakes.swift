@@ -19,14 +19,7 @@ struct OddLakes {
 
     /// Runs a command that must end at once.
     private func run(_ command: String) throws -> Tool.Outcome {
-        let running = try tool.start(["lake", command, lake])
-        let end = Date(timeIntervalSinceNow: 60)
-        while running.process.isRunning, Date() < end { usleep(5_000) }
-        if running.process.isRunning {
-            Issue.record("lake \(command) hangs")
-            kill(running.process.processIdentifier, SIGKILL)
-        }
-        return try running.wait()
+        try tool.start(["lake", command, lake]).waitOrKill("lake \(command)")
     }
 
     private func contents(_ path: String) throws -> [String: Data] {

@@ -66,7 +66,7 @@ struct SizeLimitCommands {
         #expect(try tool.run("init").status == 0)
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         defer { writer.process.terminate() }
-        #expect(try writer.waits(for: "trying again", seconds: 300))
+        try writer.wait(for: "trying again")
         #expect(try tool.run("limit", "2MB").status == 0)
         var outcome: Tool.Outcome
         var degraded: [String: Any] = [:]
@@ -103,14 +103,10 @@ struct SizeLimitCommands {
         #expect(try tool.run("init").status == 0)
         let writer = try tool.start(["ingest", "mqtt", "mqtt://127.0.0.1:1"])
         defer { writer.process.terminate() }
-        #expect(try writer.waits(for: "trying again", seconds: 300))
+        try writer.wait(for: "trying again")
         let signal = tool.folder.file("reading").path
-        let reader = Process()
-        reader.executableURL = try BuiltProgram.url("crashchild")
-        reader.arguments = ["read", tool.ledger, signal]
-        try reader.run()
-        while !FileManager.default.fileExists(atPath: signal) { usleep(5_000) }
-        let process = reader.processIdentifier
+        let process = try Process.start(BuiltProgram.url("crashchild"), ["read", tool.ledger, signal]).processIdentifier
+        try waitUntil { FileManager.default.fileExists(atPath: signal) }
         kill(process, SIGSTOP)
         #expect(try tool.run("import", file).status == 0)
         var named: [String: Any] = [:]

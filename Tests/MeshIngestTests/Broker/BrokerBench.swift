@@ -53,13 +53,16 @@ final class RunningIngest: Sendable {
     }
 
     func wait(_ what: String, _ condition: () -> Bool) async throws {
-        for _ in 0..<6_000 {
-            let isOver = notices.isOver
-            if condition() { return }
-            if isOver { break }
-            try await Task.sleep(for: .milliseconds(10))
+        do {
+            try await eventually {
+                let isOver = notices.isOver
+                if condition() { return true }
+                if isOver { throw BrokerFailure("it has ended") }
+                return false
+            }
+        } catch {
+            throw BrokerFailure("waited in vain for \(what): \(error), \(notices.all)")
         }
-        throw BrokerFailure("waited in vain for \(what): \(notices.all)")
     }
 
     /// Cancels it and waits for its end.

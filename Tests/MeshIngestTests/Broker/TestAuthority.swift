@@ -35,14 +35,7 @@ struct TestAuthority {
     }
 
     private static func run(_ arguments: [String], in folder: TemporaryFolder) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = folder.url
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BrokerFailure("openssl \(arguments.first ?? "") failed") }
+        let run = try FinishedProcess(URL(fileURLWithPath: program), arguments, in: folder.url)
+        guard run.status == 0 else { throw BrokerFailure("openssl \(arguments.first ?? "") failed: \(run.text)") }
     }
 }

@@ -25,11 +25,7 @@ final class TestBroker {
     convenience init(user: String, password: String, in folder: TemporaryFolder) throws {
         let passwords = folder.file("passwords")
         try Data("\(user):\(password)\n".utf8).write(to: passwords)
-        let hashing = Process()
-        hashing.executableURL = URL(fileURLWithPath: "/usr/bin/mosquitto_passwd")
-        hashing.arguments = ["-U", passwords.path]
-        try hashing.run()
-        hashing.waitUntilExit()
+        try Program.run(URL(fileURLWithPath: "/usr/bin/mosquitto_passwd"), ["-U", passwords.path])
         try self.init(["allow_anonymous false", "password_file \(passwords.path)"], in: folder)
     }
 
@@ -41,34 +37,19 @@ final class TestBroker {
         if geteuid() == 0 { text.insert("user root", at: 0) }
         let configuration = folder.file("mosquitto-\(port).conf")
         try Data(text.joined(separator: "\n").utf8).write(to: configuration)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.program ?? "mosquitto")
-        process.arguments = ["-c", configuration.path]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        self.process = process
-        try waitUntilListening()
+        process = try Process.start(URL(fileURLWithPath: Self.program ?? "mosquitto"), ["-c", configuration.path])
+        try waitUntil(every: .milliseconds(20)) { Self.connects(to: port) }
     }
 
     /// Kills it, as a power cut would.
     func stop() {
-        guard let process, process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        self.process = nil
+        process?.kill()
+        process?.waitUntilExit()
+        process = nil
     }
 
     func address(_ rest: String = "", user: String = "") -> String {
         "mqtt://" + (user.isEmpty ? "" : user + "@") + "127.0.0.1:\(port)/" + rest
-    }
-
-    private func waitUntilListening() throws {
-        for _ in 0..<200 {
-            if Self.connects(to: port) { return }
-            usleep(20_000)
-        }
-        throw BrokerFailure("mosquitto did not start on port \(port)")
     }
 
     static func freePort() throws -> UInt16 {

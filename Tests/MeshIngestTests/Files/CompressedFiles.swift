@@ -71,12 +71,8 @@ struct CompressedFiles {
             let count = unsafe ZSTD_compress(&frame, frame.count, bytes, bytes.count, 3)
             return Array(frame.prefix(count))
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/gzip")
-        process.arguments = ["-c"]
-        let (input, output) = (Pipe(), Pipe())
-        (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        let (input, output) = (Pipe.ofOneChild(), Pipe.ofOneChild())
+        let process = try Process.start(URL(fileURLWithPath: "/bin/gzip"), ["-c"], input: input, output: output)
         DispatchQueue.global().async {
             input.fileHandleForWriting.write(Data(bytes))
             input.fileHandleForWriting.closeFile()

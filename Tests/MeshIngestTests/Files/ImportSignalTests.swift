@@ -9,15 +9,8 @@ struct ImportSignalTests {
     private static let count = 100_000
 
     private func importing(_ file: URL, into ledger: String) throws -> (Process, Pipe) {
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = ["import", "--ledger", ledger, file.path]
         let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        return (process, errors)
+        return (try Process.start(BuiltProgram.url(), ["import", "--ledger", ledger, file.path], errors: errors), errors)
     }
 
     @Test(.timeLimit(.minutes(40)), arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
@@ -33,7 +26,7 @@ struct ImportSignalTests {
 
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let (process, errors) = try importing(file, into: path)
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        defer { process.kill() }
         // Without leaving this thread: until it got another one, the import might be at its end.
         while log.head == .zero && process.isRunning { usleep(2_000) }
         kill(process.processIdentifier, signal)
@@ -44,7 +37,7 @@ struct ImportSignalTests {
         #expect(text.contains("stopped by a signal"), "\(text)")
 
         let (again, _) = try importing(file, into: path)
-        defer { if again.isRunning { kill(again.processIdentifier, SIGKILL) } }
+        defer { again.kill() }
         again.waitUntilExit()
         #expect(again.terminationStatus == 0)
         #expect(try await head(path) == UInt64(Self.count))
@@ -58,21 +51,17 @@ struct ImportSignalTests {
         let pipe = folder.file("pipe")
         #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
         let (process, errors) = try importing(pipe, into: path)
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        defer { process.kill() }
         func hasPipe() -> Bool {
             let folder = "/proc/\(process.processIdentifier)/fd"
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == pipe.path }
         }
-        let opened = Date(timeIntervalSinceNow: 30)
-        while process.isRunning, !hasPipe(), Date() < opened { usleep(10_000) }
-        #expect(hasPipe(), "opening it waits for a writer")
+        // Opening it waits for a writer.
+        try await eventually { hasPipe() || !process.isRunning }
         #expect(process.isRunning)
         kill(process.processIdentifier, signal)
-        let end = Date(timeIntervalSinceNow: 30)
-        while process.isRunning, Date() < end { usleep(5_000) }
-        #expect(!process.isRunning, "the signal was not heard")
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        try await eventually { !process.isRunning }
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == status, "\(text)")

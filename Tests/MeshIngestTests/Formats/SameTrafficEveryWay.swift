@@ -32,23 +32,18 @@ struct SameTrafficEveryWay {
         path = folder.path + "/mesh.ledger"
     }
 
-    private func process(_ arguments: [String], input: FileHandle = .nullDevice, errors: FileHandle = .nullDevice) throws
+    private func start(_ arguments: [String], input: FileHandle = .nullDevice, output: Any = FileHandle.nullDevice) throws
         -> Process
     {
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = arguments
-        process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path)
-        (process.standardInput, process.standardError) = (input, errors)
-        return process
+        try Process.start(
+            BuiltProgram.url(), arguments, environment: ProcessInfo.commandEnvironment(ledger: path, home: folder.path),
+            input: input, output: output)
     }
 
     @discardableResult
     private func run(_ arguments: String..., input: FileHandle = .nullDevice) throws -> String {
         let output = Pipe.ofOneChild()
-        let process = try process(arguments, input: input)
-        process.standardOutput = output
-        try process.run()
+        let process = try start(arguments, input: input, output: output)
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0, "\(arguments): \(text)")
@@ -125,22 +120,21 @@ struct SameTrafficEveryWay {
     /// Publishes all of them to a broker that the program listens to, and ends it when it has stored them.
     private func publish(_ messages: [[UInt8]]) async throws {
         let broker = try TestBroker(in: folder)
-        let process = try process(["ingest", "mqtt", broker.address("msh/#")])
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let process = try start(["ingest", "mqtt", broker.address("msh/#")])
+        defer { process.kill() }
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let publisher = try TestPublisher(port: broker.port)
         let topic = "msh/TEST/2/e/LongFast/!10000000"
         let before = log.head
         // What is published before it listens is lost, as with any broker: the first message is repeated until it is heard.
-        while log.head == before, process.isRunning {
+        try await eventually(every: .milliseconds(100)) {
+            if log.head != before || !process.isRunning { return true }
             try publisher.publish(messages[0], to: topic)
-            try await Task.sleep(for: .milliseconds(100))
+            return false
         }
         for message in messages { try publisher.publish(message, to: topic) }
-        while log.head.rawValue < before.rawValue + UInt64(messages.count) + 1, process.isRunning {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually(within: .seconds(1_200)) {
+            log.head.rawValue > before.rawValue + UInt64(messages.count) || !process.isRunning
         }
         await log.close()
         kill(process.processIdentifier, SIGTERM)

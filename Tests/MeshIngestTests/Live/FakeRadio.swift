@@ -220,11 +220,6 @@ struct RunningSource<Source: LiveSource> {
         task = Task { try await source.run() }
     }
 
-    /// Waits for something that the source is to do.
-    func until(_ condition: @Sendable () throws -> Bool) async throws {
-        while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
     func stop() async throws {
         task.cancel()
         try await task.value

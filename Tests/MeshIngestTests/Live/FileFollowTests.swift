@@ -15,7 +15,7 @@ struct FileFollowTests {
     @Test func `lines are imported as they come, over renaming, emptying and removal, each once`() async throws {
         let bench = try ImportBench()
         let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
-        func reach(_ count: Int) async throws { try await running.until { try bench.events().count == count } }
+        func reach(_ count: Int) async throws { try await eventually { try bench.events().count == count } }
         try bench.write(MadeEnvelope.lines(0..<20), to: "mesh.base64")
         try await reach(20)
         let line = MadeEnvelope.line(20)
@@ -32,13 +32,13 @@ struct FileFollowTests {
         try handle.write(contentsOf: Data(MadeEnvelope.lines(50..<53).utf8))
         try await reach(53)
         try FileManager.default.removeItem(atPath: bench.path("mesh.base64"))
-        try await running.until { running.source.status.state == .waitingForFile }
+        try await eventually { running.source.status.state == .waitingForFile }
         try bench.write(MadeEnvelope.lines(53..<60), to: "mesh.base64")
         try await reach(60)
         try await running.stop()
         // Another run finds nothing new.
         let again = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
-        try await again.until { again.source.status.state == .live }
+        try await eventually { again.source.status.state == .live }
         try await again.stop()
         let expected = (0..<60).map {
             MadeEnvelope.bytes(from: 0x1000_0000 + UInt32($0 % 50), id: UInt32($0 + 1), text: "message \($0)")
@@ -55,10 +55,10 @@ struct FileFollowTests {
         var options = ImportOptions()
         options.batchLimit = 64
         let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target, options: options))
-        try await running.until { running.source.status.state == .waiting }
+        try await eventually { running.source.status.state == .waiting }
         #expect(running.source.status.storedCount == bench.log.head.rawValue && bench.log.head.rawValue > 0)
         bench.log.setSizeLimit(1 << 30)
-        try await running.until { running.source.status.storedCount == 20_000 }
+        try await eventually { running.source.status.storedCount == 20_000 }
         try await running.stop()
         #expect(bench.log.head.rawValue == 20_000)
     }
@@ -71,14 +71,14 @@ struct FileFollowTests {
         let plain = rotated.replacing(".gz", with: "")
         try bench.write(MadeEnvelope.lines(0..<20), to: "mesh.base64")
         let first = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
-        try await first.until { try bench.events().count == 20 }
+        try await eventually { try bench.events().count == 20 }
         try await first.stop()
         try bench.grow("mesh.base64", by: MadeEnvelope.lines(20..<25))
         try move(bench, "mesh.base64", plain)
         if plain != rotated { _ = try FinishedProcess(URL(fileURLWithPath: "/bin/gzip"), [bench.path(plain)]) }
         try bench.write(MadeEnvelope.lines(25..<30), to: "mesh.base64")
         let second = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
-        try await second.until { try bench.events().count == 30 }
+        try await eventually { try bench.events().count == 30 }
         try await second.stop()
     }
 
@@ -86,11 +86,11 @@ struct FileFollowTests {
         let bench = try ImportBench()
         try bench.write(MadeEnvelope.lines(10..<20), to: "mesh.base64")
         let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target))
-        try await running.until { try bench.events().count == 10 }
-        try await running.until { running.source.status.state == .live }
+        try await eventually { try bench.events().count == 10 }
+        try await eventually { running.source.status.state == .live }
         let handle = try FileHandle(forUpdating: bench.folder.file("mesh.base64"))
         try handle.write(contentsOf: Data(MadeEnvelope.lines(20..<30).utf8))
-        try await running.until { try bench.events().count == 20 }
+        try await eventually { try bench.events().count == 20 }
         try await running.stop()
     }
 

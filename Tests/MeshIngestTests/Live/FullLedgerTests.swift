@@ -1,5 +1,6 @@
 import EventLog
 import Synchronization
+import TestKit
 import Testing
 
 @testable import MeshIngest
@@ -37,7 +38,7 @@ struct FullLedgerTests {
         #expect(notices.withLock { $0.count } == 1)
         sink.isFull.withLock { $0 = false }
         _ = try await log.append([])
-        while notices.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { notices.withLock { $0.count } >= 2 }
         #expect(notices.withLock { $0.last } == SpaceNotice.roomAgain.description)
         sink.isFull.withLock { $0 = true }
         for _ in 0..<4 { _ = try await log.append([]) }

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import Meshtastic
 import ProtobufWire
+import TestKit
 import Testing
 
 @testable import MeshIngest

@@ -40,7 +40,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench)
-        try await running.until { try Self.packets(bench).count == 15 && running.source.status.state == .live }
+        try await eventually { try Self.packets(bench).count == 15 && running.source.status.state == .live }
         try await running.stop()
         #expect(asked.withLock { $0 } == [[69_420, 69_421], [69_420], [69_420]])
         #expect(radio.clients.most == 1 && radio.clients.all == 3)
@@ -62,7 +62,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench)
-        try await running.until { try Self.frames(bench).contains(FakeRadio.queueStatus(packet: 9)) }
+        try await eventually { try Self.frames(bench).contains(FakeRadio.queueStatus(packet: 9)) }
         try await running.stop()
         let stored = try Self.frames(bench)
         #expect(stored.contains(FakeRadio.channel([UInt8](repeating: 0, count: 16))) && !stored.contains(FakeRadio.channel(psk)))
@@ -86,9 +86,9 @@ struct RadioSourceTests {
         var options = Self.quick
         options.heartbeatSeconds = 0.15
         let running = source(radio, bench, options)
-        try await running.until { try Self.packets(bench).count == 2 }
+        try await eventually { try Self.packets(bench).count == 2 }
         // The second one answers, and stays for longer than the first one could.
-        try await running.until { answers.withLock { $0 } == 8 }
+        try await eventually { answers.withLock { $0 } == 8 }
         // One may have been on its way already when the packet came.
         #expect(radio.clients.all == 2 && (3...4).contains(heartbeats.withLock { $0 }))
         let said = running.source.status.lastError ?? ""
@@ -106,7 +106,7 @@ struct RadioSourceTests {
             _ = states.withLock { $0.insert(status.state) }
         }
         let running = RunningSource(source)
-        try await running.until { radio.clients.all == 3 }
+        try await eventually { radio.clients.all == 3 }
         try await running.stop()
         #expect(source.status.lastError?.contains("what it sends is no radio's stream") == true)
         #expect(states.withLock { $0 } == [.connecting, .waiting, .stopped])
@@ -118,7 +118,7 @@ struct RadioSourceTests {
         for (host, reason) in [("no-such-host.invalid", "no-such-host.invalid"), ("127.0.0.1", "Connection refused")] {
             let running = RunningSource(
                 RadioSource(.tcp(host: host, port: try TestBroker.freePort()), into: bench.target, options: Self.quick))
-            try await running.until { running.source.status.lastError != nil }
+            try await eventually { running.source.status.lastError != nil }
             try await running.stop()
             let error = running.source.status.lastError ?? ""
             #expect(error.contains(reason) && !error.contains("Error") && !error.contains("Failure"), "\(error)")
@@ -142,7 +142,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench)
-        try await running.until { radio.clients.all == 2 && running.source.status.state == .live }
+        try await eventually { radio.clients.all == 2 && running.source.status.state == .live }
         try await running.stop()
         #expect(try Self.packets(bench) == (0..<3).map { FakeRadio.text($0) })
         #expect(running.source.status.skippedBytes > 30)
@@ -161,7 +161,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench)
-        try await running.until { try Self.packets(bench).count == 1 }
+        try await eventually { try Self.packets(bench).count == 1 }
         try await running.stop()
         #expect(asked.withLock { $0 } == [69_420])
     }
@@ -185,7 +185,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench)
-        try await running.until { running.source.status.state == .live }
+        try await eventually { running.source.status.state == .live }
         try await running.stop()
         #expect(asked.withLock { $0 } == [69_420, 69_420, 69_421] && radio.clients.all == 1)
     }
@@ -202,7 +202,7 @@ struct RadioSourceTests {
         }
         defer { radio.stop() }
         let running = source(radio, bench, RadioOptions())
-        try await running.until { running.source.status.storedCount >= UInt64(count) + 5 }
+        try await eventually { running.source.status.storedCount >= UInt64(count) + 5 }
         try await running.stop()
         #expect(try Self.packets(bench) == (0..<count).map { FakeRadio.text($0) })
     }
@@ -226,9 +226,9 @@ struct RadioSourceTests {
             return asked
         }
         #expect(await greeted.value == [69_420, 69_421])
-        try await running.until { try Self.packets(bench).count == 2 }
+        try await eventually { try Self.packets(bench).count == 2 }
         try port.unplug()
-        try await running.until { running.source.status.lastError?.contains("no device") == true }
+        try await eventually { running.source.status.lastError?.contains("no device") == true }
         #expect(!lines.withLock { $0 }.contains { $0.contains("another client") })
         port = try FakePort(named: name)
         let second = port.line
@@ -238,7 +238,7 @@ struct RadioSourceTests {
             return asked
         }
         #expect(await again.value == [69_420])
-        try await running.until { try Self.packets(bench).count == 3 }
+        try await eventually { try Self.packets(bench).count == 3 }
         try await running.stop()
         #expect(try Self.packets(bench) == (1...3).map { FakeRadio.text($0) })
         #expect(running.source.status.skippedBytes == 17)

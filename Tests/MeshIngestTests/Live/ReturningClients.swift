@@ -24,7 +24,7 @@ struct ReturningClients {
         radio.say(0..<2)
         #expect(await client?.next(2) == Self.ids(0..<2))
         client = nil
-        try await running.until { running.source.clientCount == 0 }
+        try await eventually { running.source.clientCount == 0 }
     }
 
     @Test func `a client that was away beside a busy source misses nothing`() async throws {
@@ -33,7 +33,7 @@ struct ReturningClients {
         let (running, port) = try sharing.share(radio, bench)
         try await visit(port, radio, running)
         radio.say(2..<12)
-        try await running.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 12 }
+        try await eventually { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 12 }
         let busy = try await bench.log.source(named: "busy")
         let event = NewEvent(FakeRadio.text(900), encoding: PayloadEncoding(.fromRadio), source: busy)
         for _ in 0..<60 { _ = try await bench.log.append([NewEvent](repeating: event, count: 1_000)) }
@@ -72,7 +72,7 @@ struct ReturningClients {
                 }
             }
             for _ in 0..<40 {
-                try? await running.until { running.source.clientCount > 0 }  // its failure is that of the end
+                try? await eventually { running.source.clientCount > 0 }  // its failure is that of the end
                 running.source.share(nil)
                 running.source.share(ShareOptions(port: port))
             }
@@ -93,7 +93,7 @@ struct ReturningClients {
             radio, bench, { $0.mostMissed = 20 }, lines: { line in lines.withLock { $0.append(line) } })
         try await visit(port, radio, running)
         radio.say(2..<27)
-        try await running.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 27 }
+        try await eventually { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 27 }
         let back = try await StreamClient.connected(to: port)
         await back.greet(2)
         #expect(await back.next(20) == Self.ids(7..<27))
@@ -114,11 +114,11 @@ struct ReturningClients {
         radio.say(0..<5)
         for client in [one, two] { #expect(await client?.next(5) == Self.ids(0..<5)) }
         one = nil
-        try await running.until { running.source.clientCount == 1 }
+        try await eventually { running.source.clientCount == 1 }
         radio.say(5..<15)
         #expect(await two?.next(10) == Self.ids(5..<15))
         two = nil
-        try await running.until { running.source.clientCount == 0 }
+        try await eventually { running.source.clientCount == 0 }
         radio.say(15..<18)
         var had: [UInt32] = isLaterFirst ? [15, 5] : [5, 15]
         while let place = had.first {
@@ -217,8 +217,8 @@ struct ReturningClients {
         client.send(frame: Self.admin(3, field: 5))
         for id in 4...5 as ClosedRange<UInt32> { client.send(frame: Self.admin(id, field: 33)) }
         #expect(await client.next(3) == (3...5).map { FakeRadio.queueStatus(packet: $0) })
-        try await running.until { radio.asked.all == [ToRadioMessage.wantConfig(ConfigNonce.configuration)] }
-        try await running.until { running.source.memory.answer(to: 1)?.contains(FakeRadio.channel([UInt8](17...32))) == true }
+        try await eventually { radio.asked.all == [ToRadioMessage.wantConfig(ConfigNonce.configuration)] }
+        try await eventually { running.source.memory.answer(to: 1)?.contains(FakeRadio.channel([UInt8](17...32))) == true }
         let next = try await StreamClient.connected(to: port)
         #expect(await next.greet(2).contains(FakeRadio.channel([UInt8](17...32))))
         #expect(radio.asked.all.count == 1)

@@ -21,7 +21,7 @@ struct RotationTests {
     }
 
     private func reach(_ count: Int, _ running: RunningSource<FileFollow>) async throws {
-        try await running.until { [bench] in try bench.events().count == count }
+        try await eventually { [bench] in try bench.events().count == count }
     }
 
     /// Whether lines 0 to `count` are stored, each once and whole.
@@ -40,7 +40,7 @@ struct RotationTests {
         try await reach(20, running)
         try move("mesh.base64", "mesh.base64.1")
         if hasSuccessor { try bench.write("", to: "mesh.base64") }
-        try await running.until {
+        try await eventually {
             running.source.status.state == .waitingForFile || running.source.status.connectionCount == 2
         }
         try bench.grow("mesh.base64.1", by: String(line.dropFirst(10)) + MadeEnvelope.lines(21..<30))
@@ -112,7 +112,7 @@ struct RotationTests {
         let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: bench.target, quietSeconds: 0.01))
         try await reach(20, running)
         try move("mesh.base64", "mesh.base64.1")
-        try await running.until { running.source.status.state == .waitingForFile }
+        try await eventually { running.source.status.state == .waitingForFile }
         try bench.write(MadeEnvelope.lines(20..<30), to: "mesh.base64")
         try await reach(31, running)
         try await running.stop()

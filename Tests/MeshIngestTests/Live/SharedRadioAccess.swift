@@ -1,5 +1,6 @@
 import Foundation
 import Meshtastic
+import TestKit
 import Testing
 
 @testable import MeshIngest
@@ -13,8 +14,8 @@ extension SharedRadioTests {
         let first = try await StreamClient.connected(to: port)
         await first.greet(1)
         let silent = try await Self.clients(40, port)
-        try await running.until { running.source.clientCount == SharedRadio.mostOfAddress }
-        try await running.until { running.source.clientCount == 1 }
+        try await eventually { running.source.clientCount == SharedRadio.mostOfAddress }
+        try await eventually { running.source.clientCount == 1 }
         radio.say(0..<3)
         #expect(await first.next(3).count == 3)
         let next = try await StreamClient.connected(to: port)
@@ -28,7 +29,7 @@ extension SharedRadioTests {
         defer { radio.radio.stop() }
         let (running, port) = try share(radio, bench)
         let silent = try await Self.clients(SharedRadio.mostOfAddress, port)
-        try await running.until { running.source.clientCount == SharedRadio.mostOfAddress }
+        try await eventually { running.source.clientCount == SharedRadio.mostOfAddress }
         var isServed = false
         while !isServed {
             let next = try await StreamClient.connected(to: port)
@@ -49,7 +50,7 @@ extension SharedRadioTests {
         let client = try await StreamClient.connected(to: port)
         client.send(frame: ToRadioMessage.wantConfig(1))
         #expect(await client.next() == nil)
-        try await running.until { lines.contains("a client from 127.0.0.1 was refused: share-allow does not name its network") }
+        try await eventually { lines.contains("a client from 127.0.0.1 was refused: share-allow does not name its network") }
         try await running.stop()
         let network = try NetworkRange("192.168.4.0/22")
         #expect(network.contains("192.168.7.255") && network.contains("::ffff:192.168.4.1"))

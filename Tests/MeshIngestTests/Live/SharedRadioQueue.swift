@@ -47,7 +47,7 @@ struct SharedRadioQueue {
         await one.greet(1)
         await two.greet(2)
         radio.leave()
-        try await running.until { running.source.status.state == .waiting }
+        try await eventually { running.source.status.state == .waiting }
         return (running, one, two)
     }
 
@@ -92,7 +92,7 @@ struct SharedRadioQueue {
         }
         await fill(1)
         radio.hangUp()
-        try await running.until { radio.radio.clients.all == 2 && running.source.status.state == .live }
+        try await eventually { radio.radio.clients.all == 2 && running.source.status.state == .live }
         client.send(frame: SharedRadioTests.packet(55))
         #expect(await client.next() == FakeRadio.queueStatus(packet: 55))
         await fill(2)
@@ -111,9 +111,9 @@ struct SharedRadioQueue {
         let key = first.source.unsentKey
         let saved = try bench.log.cursor(key) ?? []
         one.send(frame: SharedRadioTests.packet(55))
-        try await first.until { try Self.stored(bench) == 1 }
+        try await eventually { try Self.stored(bench) == 1 }
         two.send(frame: SharedRadioTests.packet(56))
-        try await first.until { try Self.stored(bench) == 2 }
+        try await eventually { try Self.stored(bench) == 2 }
         try await first.stop()
         radio.comeBack()
         let own = SharedRadioTests.sent(55...56).map(ToRadioMessage.packet)
@@ -123,7 +123,7 @@ struct SharedRadioQueue {
             let (next, port) = try sharing.share(radio, bench)
             let client = try await StreamClient.connected(to: port)
             await client.greet(3)
-            try await next.until { radio.heard.all.count >= 2 && next.source.outbox.events.isEmpty }
+            try await eventually { radio.heard.all.count >= 2 && next.source.outbox.events.isEmpty }
             #expect(radio.heard.all == own)
             try await next.stop()
         }
@@ -138,7 +138,7 @@ struct SharedRadioQueue {
         let key = first.source.unsentKey
         let saved = try bench.log.cursor(key) ?? []
         one.send(frame: SharedRadioTests.packet(55))
-        try await first.until { try Self.stored(bench) == 1 }
+        try await eventually { try Self.stored(bench) == 1 }
         try await first.stop()
         radio.comeBack()
         for number in 3...4 as ClosedRange<UInt32> {
@@ -158,14 +158,14 @@ struct SharedRadioQueue {
         defer { radio.radio.stop() }
         let (running, one, two) = try await withoutRadio(radio, bench, { $0.oldestUnsentSeconds = 5 }, lines)
         for number in 0..<300 { one.send(frame: Self.broker(number)) }
-        try await running.until { lines.contains("a message of the client 127.0.0.1 was refused") }
+        try await eventually { lines.contains("a message of the client 127.0.0.1 was refused") }
         for id in 55...56 as ClosedRange<UInt32> { two.send(frame: SharedRadioTests.packet(id)) }
-        try await running.until { try Self.stored(bench) == 2 && running.source.outbox.events.count == 2 }
-        try await running.until { lines.contains("messages for the radio (") && lines.contains("2 packets (2 of client") }
+        try await eventually { try Self.stored(bench) == 2 && running.source.outbox.events.count == 2 }
+        try await eventually { lines.contains("messages for the radio (") && lines.contains("2 packets (2 of client") }
         radio.comeBack()
-        try await running.until { running.source.status.state == .live }
+        try await eventually { running.source.status.state == .live }
         two.send(frame: SharedRadioTests.packet(57))
-        try await running.until { radio.heard.all == SharedRadioTests.sent(57...57).map(ToRadioMessage.packet) }
+        try await eventually { radio.heard.all == SharedRadioTests.sent(57...57).map(ToRadioMessage.packet) }
         try await running.stop()
     }
 
@@ -174,11 +174,11 @@ struct SharedRadioQueue {
         defer { radio.radio.stop() }
         let (running, one, two) = try await withoutRadio(radio, bench)
         for id in 1...100 as ClosedRange<UInt32> { one.send(frame: SharedRadioTests.packet(id)) }
-        try await running.until { try Self.stored(bench) == 100 }
+        try await eventually { try Self.stored(bench) == 100 }
         for id in 201...202 as ClosedRange<UInt32> { two.send(frame: SharedRadioTests.packet(id)) }
-        try await running.until { running.source.outbox.events.count == 102 }
+        try await eventually { running.source.outbox.events.count == 102 }
         radio.comeBack()
-        try await running.until { running.source.outbox.events.isEmpty }
+        try await eventually { running.source.outbox.events.isEmpty }
         let (talkative, quiet) = (SharedRadioTests.sent(1...100), SharedRadioTests.sent(201...202))
         let order = radio.heard.all
         #expect(order.filter { talkative.map(ToRadioMessage.packet).contains($0) } == talkative.map(ToRadioMessage.packet))

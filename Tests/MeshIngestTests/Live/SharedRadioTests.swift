@@ -278,7 +278,7 @@ struct SharedRadioTests {
         #expect(running.source.status.clientCount == 1)
         #expect(!lines.withLock { $0 }.contains { $0.contains("were ignored") })
         client.send([0x94, 0xc3, 0x02, 0x58] + [UInt8](repeating: 7, count: 1_200))
-        try await running.until { lines.withLock { $0 }.contains { $0.contains("were ignored") } }
+        try await eventually { lines.withLock { $0 }.contains { $0.contains("were ignored") } }
         try await running.stop()
     }
 
@@ -291,9 +291,9 @@ struct SharedRadioTests {
         radio.say(0..<10)
         #expect(await away?.next(10).count == 10)
         away = nil
-        try await running.until { running.source.clientCount == 0 }
+        try await eventually { running.source.clientCount == 0 }
         radio.say(10..<300)
-        try await running.until { try bench.events().count >= 300 }
+        try await eventually { try bench.events().count >= 300 }
         let back = try await StreamClient.connected(to: port)
         _ = await back.greet(2)
         #expect(await back.next(290) == (10..<300).map { FakeRadio.text($0) })
@@ -318,9 +318,9 @@ struct SharedRadioTests {
         radio.say(0..<10)
         #expect(await client?.next(10).count == 10)
         client = nil
-        try await first.until { first.source.clientCount == 0 }
+        try await eventually { first.source.clientCount == 0 }
         radio.say(10..<20)
-        try await first.until { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 20 }
+        try await eventually { try bench.events().count { FromRadioGlance(Array($0.payload)).kind == .packet } == 20 }
         try await first.stop()
         let (second, there) = try share(radio, bench)
         let back = try await StreamClient.connected(to: there)
@@ -336,15 +336,9 @@ struct SharedRadioTests {
         let ledger = folder.path + "/mesh.ledger"
         try await Ledger.create(at: ledger).close()
         func start(_ arguments: [String]) throws -> Process {
-            let process = Process()
-            process.executableURL = try BuiltProgram.url()
-            process.arguments = ["ingest", "tcp", "127.0.0.1:\(radio.radio.port)"] + arguments
-            process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path)
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            return process
+            try Process.start(
+                BuiltProgram.url(), ["ingest", "tcp", "127.0.0.1:\(radio.radio.port)"] + arguments,
+                environment: ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path))
         }
         let own = ["--share", "\(radio.radio.port)"]
         for wrong in [["--share", "x"], ["--share-allow", "127.0.0.1"], ["--share", "4403", "--share-admin", "here"], own] {
@@ -354,7 +348,7 @@ struct SharedRadioTests {
         }
         let port = try TestBroker.freePort()
         let process = try start(["--share", "127.0.0.1:\(port)", "--share-allow", "127.0.0.0/8"])
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        defer { process.kill() }
         let client = try await StreamClient.connected(to: port)
         #expect(await client.greet(5).last == FakeRadio.complete(5))
         radio.say(0..<20)
@@ -397,21 +391,20 @@ struct SharedRadioTests {
 
 /// `Tests/Oracle/stream_client.py`: the official Python client as a process.
 private final class OfficialClient {
-    private let process = Process()
+    private let process: Process
     private let output: URL
     private let folder: TemporaryFolder
+    /// It ends with it.
+    private let input = Pipe()
 
     init(port: UInt16, _ arguments: [String]) throws {
         folder = try TemporaryFolder()
         output = folder.file("output")
         try Data().write(to: output)
-        process.executableURL = URL(fileURLWithPath: OraclePython.path ?? "")
         let script = PackageRoot.url.appendingPathComponent("Tests/Oracle/stream_client.py").path
-        process.arguments = [script, "127.0.0.1", "\(port)"] + arguments
-        process.standardInput = Pipe()
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        process = try Process.start(
+            URL(fileURLWithPath: OraclePython.path ?? ""), [script, "127.0.0.1", "\(port)"] + arguments, input: input,
+            output: FileHandle(forWritingTo: output))
     }
 
     deinit { stop() }
@@ -425,17 +418,21 @@ private final class OfficialClient {
 
     /// Waits until it says something.
     func line(_ isWanted: ([String: Any]) -> Bool) async throws -> [String: Any] {
-        let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end {
-            if let found = lines.first(where: isWanted) { return found }
-            try await Task.sleep(for: .milliseconds(20))
+        var found: [String: Any]?
+        do {
+            try await eventually(every: .milliseconds(20)) {
+                found = lines.first(where: isWanted)
+                return found != nil
+            }
+        } catch {
+            Issue.record("the official client said only \(lines.suffix(5))")
+            throw error
         }
-        throw BrokerFailure("the official client did not say it; it said \(lines.suffix(5))")
+        return try #require(found)
     }
 
     func stop() {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
+        process.kill()
         process.waitUntilExit()
     }
 }

@@ -11,23 +11,19 @@ struct SharingChanges {
         let folder: TemporaryFolder
         let config: String
         private let radio: UInt16
-        private let process = Process()
+        private var process: Process?
 
         init(radio: UInt16, _ sharing: String) throws {
             folder = try TemporaryFolder()
             config = folder.file("mesh.yaml").path
             self.radio = radio
             try write(sharing)
-            process.executableURL = try BuiltProgram.url()
-            process.arguments = ["run", config]
-            process.environment = ProcessInfo.commandEnvironment(ledger: folder.path + "/mesh.ledger", home: folder.path)
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            process = try Process.start(
+                BuiltProgram.url(), ["run", config],
+                environment: ProcessInfo.commandEnvironment(ledger: folder.path + "/mesh.ledger", home: folder.path))
         }
 
-        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        deinit { process?.kill() }
 
         private func write(_ sharing: String) throws {
             try Data("sources:\n  - tcp: 127.0.0.1:\(radio)\n\(sharing)".utf8).write(to: URL(fileURLWithPath: config))
@@ -35,12 +31,12 @@ struct SharingChanges {
 
         func reload(_ sharing: String) throws {
             try write(sharing)
-            kill(process.processIdentifier, SIGHUP)
+            if let process { kill(process.processIdentifier, SIGHUP) }
         }
 
         func stop() {
-            process.terminate()
-            process.waitUntilExit()
+            process?.terminate()
+            process?.waitUntilExit()
         }
     }
 
@@ -50,7 +46,7 @@ struct SharingChanges {
             client.send(frame: SharedRadioTests.packet(id, port: 6))
             guard let answer = await client.next() else { break }
             if isWanted(answer) { return }
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.sleep(for: .milliseconds(50))  // before it asks again
         }
         Issue.record("the answer did not come")
     }

@@ -55,17 +55,12 @@ struct TroubledSourceTests {
             asked.withLock { $0 = -1 }
             radio.stop()
         }
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = ["ingest", "tcp", "127.0.0.1:\(radio.port)"]
-        process.environment = ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(
-            ["LD_PRELOAD": shim.library, "CLOCK_OFFSET": shim.offset.path]
-        ) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let process = try Process.start(
+            BuiltProgram.url(), ["ingest", "tcp", "127.0.0.1:\(radio.port)"],
+            environment: ProcessInfo.commandEnvironment(ledger: ledger, home: folder.path).merging(
+                ["LD_PRELOAD": shim.library, "CLOCK_OFFSET": shim.offset.path]
+            ) { $1 })
+        defer { process.kill() }
         let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
         func packets() throws -> [[UInt8]] {
             try log.allEvents().map { Array($0.payload) }.filter { FromRadioGlance($0).kind == .packet }
@@ -73,9 +68,9 @@ struct TroubledSourceTests {
         for (round, seconds) in [0, 3_600, 0, -3_600, 0].enumerated() {
             try shim.jump(to: Int64(seconds))
             asked.withLock { $0 = round + 1 }
-            while try packets().count < 100 * (round + 1) {
-                #expect(process.isRunning)
-                try await Task.sleep(for: .milliseconds(20))
+            try await eventually(every: .milliseconds(20)) {
+                try #require(process.isRunning)
+                return try packets().count >= 100 * (round + 1)
             }
         }
         #expect(try packets() == (100..<600).map { FakeRadio.text($0) })
@@ -106,7 +101,7 @@ struct TroubledSourceTests {
         var options = MQTTOptions(try MQTTAddress("mqtt://127.0.0.1:\(broker.port)"))
         options.qualityOfService = .atLeastOnce
         let running = RunningSource(MQTTIngest(options, into: IngestTarget(ledger)))
-        try await running.until { acknowledged.withLock { $0.count } == 60 }
+        try await eventually { acknowledged.withLock { $0.count } == 60 }
         try await running.stop()
         #expect(acknowledged.withLock { $0 } == [numbers, numbers, numbers].flatMap { Array($0) })
         #expect(ledger.log.head.rawValue == 60)
@@ -121,7 +116,7 @@ struct TroubledSourceTests {
         (options.port, options.interfaces) = (try TestBroker.freePort(), ["none"])
         let filter = MulticastFilter(groups: ["127.0.0.1"])
         let running = RunningSource(UDPSource(options, into: bench.target, buffer: LiveBuffer(byteLimit: 1), filter: filter))
-        try await running.until { running.source.status.connectionCount == 1 }
+        try await eventually { running.source.status.connectionCount == 1 }
         let out = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(out) }
         var address = sockaddr_in()
@@ -137,7 +132,7 @@ struct TroubledSourceTests {
             let bytes = [0x0d] + MadeEnvelope.little(number)
             _ = unsafe send(out, bytes, bytes.count, 0)
         }
-        try await running.until {
+        try await eventually {
             let status = running.source.status
             return status.receivedCount + status.droppedCount >= 1_000
         }
@@ -160,7 +155,7 @@ struct TroubledSourceTests {
         }
         defer { radio.stop() }
         let running = RunningSource(RadioSource(.tcp(host: "127.0.0.1", port: radio.port), into: bench.target))
-        try await running.until { try bench.events().contains { Array($0.payload) == FakeRadio.text(9) } }
+        try await eventually { try bench.events().contains { Array($0.payload) == FakeRadio.text(9) } }
         try await running.stop()
         #expect(running.source.status.state == .stopped && running.source.status.connectionCount == 1)
     }

@@ -105,11 +105,8 @@ struct UDPSourceTests {
             home: folder.path)
         let errors = try String(contentsOf: folder.file("errors"), encoding: .utf8)
         #expect(outcome.status == 0, "\(outcome.text) \(errors)")
-        let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
-        let events = try log.allEvents()
-        let lost = events.compactMap { $0.header.encoding == .gap ? Gap(payload: $0.payload.rawSpan)?.count : nil }.reduce(0, +)
-        #expect(events.count { $0.header.encoding != .gap } + Int(lost) == count)
-        await log.close()
+        let (stored, lost) = try await Self.counts(ledger)
+        #expect(stored + lost == count)
     }
 
     /// Sends so many datagrams, ten thousand a second.

@@ -53,15 +53,19 @@ struct BrokerFailureTests {
         let bench = try ImportBench()
         let broker = try TestBroker(in: bench.folder)
         let running = try (0..<2).map { _ in
-            try RunningIngest(broker.address(), bench: bench) { ($0.clientID, $0.firstRetrySeconds) = ("roof", 0.02) }
+            try RunningIngest(broker.address(), bench: bench) { $0.clientID = "roof" }
         }
-        try await Task.sleep(for: .seconds(3))
-        let count = running.reduce(0) {
-            $0 + $1.notices.all.count { $0 == .connecting(broker: "mqtt://127.0.0.1:\(broker.port)") }
+        let start = ContinuousClock.now
+        try await eventually {
+            running.reduce(0) {
+                $0 + $1.notices.all.count { $0 == .connecting(broker: "mqtt://127.0.0.1:\(broker.port)") }
+            } >= 16
         }
-        #expect(count > 3 && count < 40, "\(count)")
-        #expect(
-            running.contains { $0.losses.contains { $0.contains("another program with the client id roof may have taken it") } })
+        // Pauses of 0.05, 0.1 and then 0.2 s, or a fifth less; those of 0.05 s take 0.84 s at most.
+        #expect(start.duration(to: .now) > .seconds(1.2))
+        try await eventually {
+            running.contains { $0.losses.contains { $0.contains("another program with the client id roof may have taken it") } }
+        }
         for each in running { #expect(await each.stop() == nil) }
     }
 
@@ -117,9 +121,10 @@ struct BrokerFailureTests {
 
     @Test func `it stops at once while nobody answers`() async throws {
         let bench = try ImportBench()
-        let broker = try FakeBroker(answers: [])
+        let hasAsked = Mutex(false)
+        let broker = try FakeBroker(answers: []) { _ in hasAsked.withLock { $0 = true } }
         let running = try RunningIngest("mqtt://127.0.0.1:\(broker.port)", bench: bench)
-        try await Task.sleep(for: .milliseconds(200))
+        try await running.wait("a request for a connection") { hasAsked.withLock { $0 } }
         let start = ContinuousClock.now
         #expect(await running.stop() == nil)
         #expect(start.duration(to: .now) < .seconds(2))
@@ -142,7 +147,7 @@ struct BrokerFailureTests {
         let before = heard.withLock { $0.count }
         #expect(answers.count == 1 || before == 0)
         #expect(await running.stop() == nil)
-        for _ in 0..<500 where heard.withLock({ $0.count }) == before { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { heard.withLock { $0.count } >= before + 2 }
         #expect(heard.withLock { Array($0.dropFirst(before)) } == [0xe0, 0])
         #expect(running.notices.all.last == .disconnected)
     }
@@ -182,7 +187,7 @@ struct BrokerFailureTests {
         #expect(before < 600 && count { $0 == .roomAgain } == 0)
         bench.log.setSizeLimit(1 << 30)
         func numbers() throws -> Set<Int> { Set(try bench.events().compactMap { Self.number($0.payload) }) }
-        while try !running.notices.isOver && numbers().count < 600 { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually(every: .milliseconds(20)) { try running.notices.isOver || numbers().count >= 600 }
         try await running.wait("space again") { count { $0 == .roomAgain } > 0 }
         #expect(fullNotices() == 1 && count { $0 == .roomAgain } == 1, "\(running.notices.all)")
         #expect(await running.stop() == nil)
@@ -218,8 +223,8 @@ struct BrokerFailureTests {
         #expect(taken < 8 << 20 + 256 * length + 32 << 20, "\(taken >> 20) MB were read")
         #expect(sink.count.withLock { $0 } == 1, "one batch is under way")
         sink.isOpen.withLock { $0 = true }
-        for _ in 0..<600 where broker.floodedCount <= taken + 8 << 20 { try await Task.sleep(for: .milliseconds(50)) }
-        #expect(broker.floodedCount > taken + 8 << 20, "it goes on when there is room")
+        // It goes on when there is room.
+        try await eventually { broker.floodedCount > taken + 8 << 20 }
         task.cancel()
         await task.value
     }

@@ -60,13 +60,13 @@ struct BrokerIngestTests {
         let sink = CountingSink(log: bench.log)
         let ingest = MQTTIngest(MQTTOptions(try MQTTAddress(broker.address())), into: IngestTarget(log: sink))
         let task = Task { try await ingest.run() }
-        while ingest.statistics.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { ingest.statistics.connectionCount > 0 }
         let publisher = try TestPublisher(port: broker.port)
         let count = 3_000
         for number in 0..<count {
             try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: "msh/TEST/2/e/LongFast/!\(number)")
         }
-        while bench.log.head.rawValue < UInt64(count) { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { bench.log.head.rawValue >= UInt64(count) }
         task.cancel()
         try await task.value
         #expect(sink.waits.withLock { $0 } == 0)
@@ -81,7 +81,6 @@ struct BrokerIngestTests {
         let publisher = try TestPublisher(port: broker.port)
         try publisher.publish([1], to: Self.topic, retain: true)
         try publisher.drain()
-        try await Task.sleep(for: .milliseconds(200))
         let running = try RunningIngest(broker.address(), bench: bench)
         try await running.waitForEvents(1)
         try publisher.publish([2], to: Self.topic)
@@ -154,7 +153,6 @@ struct BrokerIngestTests {
                 try publisher.publish(MadeEnvelope.bytes(from: UInt32(round), id: UInt32(number)), to: Self.topic)
             }
             try publisher.drain()
-            try await Task.sleep(for: .milliseconds(100))
         }
         #expect(bench.log.head.rawValue == 100)
     }

@@ -46,23 +46,19 @@ struct BusyBrokerTests {
     }
 
     private func start(_ arguments: [String], _ folder: TemporaryFolder) throws -> (Process, URL) {
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = arguments
-        process.environment = ProcessInfo.commandEnvironment(ledger: folder.path + "/mesh.ledger", home: folder.path)
         let output = folder.file(UUID().uuidString)
         try Data().write(to: output)
         let handle = try FileHandle(forWritingTo: output)
-        process.standardOutput = handle
-        process.standardError = handle
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let process = try Process.start(
+            BuiltProgram.url(), arguments,
+            environment: ProcessInfo.commandEnvironment(ledger: folder.path + "/mesh.ledger", home: folder.path), output: handle,
+            errors: handle)
         return (process, output)
     }
 
     private func run(_ arguments: [String], _ folder: TemporaryFolder) async throws -> Ended {
         let (process, output) = try start(arguments, folder)
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually(within: .seconds(1_200)) { !process.isRunning }
         return Ended(status: process.terminationStatus, text: try String(contentsOf: output, encoding: .utf8))
     }
 
@@ -79,14 +75,15 @@ struct BusyBrokerTests {
             folder)
         #expect(made.status == 0, "\(made.text)")
         let (listener, said) = try start(["ingest", "mqtt", broker.address("msh/#")], folder)
-        defer { if listener.isRunning { kill(listener.processIdentifier, SIGKILL) } }
+        defer { listener.kill() }
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         do {
             let publisher = try TestPublisher(port: broker.port)
-            while log.head == .zero {
+            try await eventually(every: .milliseconds(100)) {
                 try #require(listener.isRunning)
+                if log.head != .zero { return true }
                 try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: Self.topic)
-                try await Task.sleep(for: .milliseconds(100))
+                return false
             }
         }
         let mode = try FileManager.default.attributesOfItem(atPath: path + "/control.sock")[.posixPermissions] as? Int
@@ -109,9 +106,9 @@ struct BusyBrokerTests {
         }
         let published = (0..<Self.messages).map { MadeEnvelope.bytes(from: 5, id: UInt32($0 + 10)) }
         let wanted = Set(published)
-        while try ours().count(where: { wanted.contains($0.payload) }) < Self.messages {
+        try await eventually(within: .seconds(1_200), every: .milliseconds(50)) {
             try #require(listener.isRunning)
-            try await Task.sleep(for: .milliseconds(50))
+            return try ours().count { wanted.contains($0.payload) } >= Self.messages
         }
         // In the order in which they were sent, each once.
         let found = try ours().map(\.payload).filter { wanted.contains($0) }
@@ -120,7 +117,7 @@ struct BusyBrokerTests {
         #expect(others == Self.imported)
         await log.close()
         kill(listener.processIdentifier, SIGINT)
-        while listener.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { !listener.isRunning }
         let text = try String(contentsOf: said, encoding: .utf8)
         #expect(listener.terminationStatus == 0, "\(text)")
         let verified = try await run(["verify"], folder)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestKit
 import Testing
 
 @testable import MeshIngest
@@ -32,7 +33,7 @@ struct HandoffTests {
         #expect(held.withLock { $0.most } <= 100)
     }
 
-    @Test func `an element above the limit goes through alone, and a refusal ends the wait`() async {
+    @Test func `an element above the limit goes through alone, and a refusal ends the wait`() async throws {
         let handoff = Handoff<Int>(limit: 10, byteLimit: 100)
         #expect(handoff.offer(1, byteCount: 1_000))
         let answer = Mutex<Bool?>(nil)
@@ -43,7 +44,7 @@ struct HandoffTests {
         thread.start()
         #expect(await handoff.takeAll() == [1])
         handoff.refuse()
-        while answer.withLock({ $0 }) == nil { try? await Task.sleep(for: .milliseconds(1)) }  // nothing cancels it
+        try await eventually { answer.withLock { $0 } != nil }
         #expect(answer.withLock { $0 } == false)
     }
 }

@@ -23,32 +23,22 @@ struct IngestCommandTests {
         let broker = try TestBroker(in: folder)
         let path = folder.path + "/mesh.ledger"
         try await Ledger.create(at: path).close()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", "exec " + (try documentedCommand(broker))]
         let programs = try BuiltProgram.url().deletingLastPathComponent().path
-        process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path).merging([
-            "PATH": programs + ":/usr/bin:/bin"
-        ]) { $1 }
         let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let process = try Process.start(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", "exec " + documentedCommand(broker)],
+            environment: ProcessInfo.commandEnvironment(ledger: path, home: folder.path).merging([
+                "PATH": programs + ":/usr/bin:/bin"
+            ]) { $1 }, errors: errors)
+        defer { process.kill() }
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let publisher = try TestPublisher(port: broker.port)
         let topic = "msh/TEST/2/e/LongFast/!10000000"
-        // What is published before it listens is lost, as with any broker: the first message is repeated until it is heard.
-        while log.head == .zero {
-            try #require(process.isRunning)
-            try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: topic)
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        try await publishUntilStored(publisher, process, log)
         let before = log.head.rawValue
         try publisher.publish([1, 2, 3], to: "msh/TEST/other")
         for number in 0..<2_000 { try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number + 10)), to: topic) }
-        while log.head.rawValue < before + 2_000 { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually(within: .seconds(1_200)) { log.head.rawValue >= before + 2_000 }
         await log.close()
         kill(process.processIdentifier, signal)
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -69,35 +59,27 @@ struct IngestCommandTests {
         let broker = try TestBroker(in: folder)
         let path = folder.path + "/mesh.ledger"
         try await Ledger.create(at: path).close()
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = ["ingest", "mqtt", broker.address("msh/#")]
-        process.environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path)
         let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let process = try Process.start(
+            BuiltProgram.url(), ["ingest", "mqtt", broker.address("msh/#")],
+            environment: ProcessInfo.commandEnvironment(ledger: path, home: folder.path), errors: errors)
+        defer { process.kill() }
         let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         let publisher = try TestPublisher(port: broker.port)
         let topic = "msh/TEST/2/e/LongFast/!10000000"
-        while log.head == .zero, process.isRunning {
-            try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: topic)
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        try await publishUntilStored(publisher, process, log)
         let before = log.head
         try publisher.publish([UInt8](repeating: 7, count: 70_000), to: topic)
-        while log.head == before, process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { log.head != before || !process.isRunning }
         await log.close()
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         if isReplaced { try await Ledger.create(at: path).close() }
-        for number in 0..<200 where process.isRunning {
-            try publisher.publish(MadeEnvelope.bytes(from: 5, id: UInt32(number)), to: topic)
-            try await Task.sleep(for: .milliseconds(50))
+        var number: UInt32 = 0
+        try await eventually(every: .milliseconds(50)) {
+            try publisher.publish(MadeEnvelope.bytes(from: 5, id: number), to: topic)
+            number += 1
+            return !process.isRunning
         }
-        #expect(!process.isRunning, "it goes on")
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 74, "\(process.terminationStatus): \(text)")
@@ -110,6 +92,16 @@ struct IngestCommandTests {
         let other = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
         #expect(other.head == .zero)
         await other.close()
+    }
+
+    /// What is published before the command listens is lost, as with any broker: a first message is repeated until it is stored.
+    private func publishUntilStored(_ publisher: TestPublisher, _ process: Process, _ log: EventLog) async throws {
+        try await eventually(every: .milliseconds(100)) {
+            try #require(process.isRunning)
+            if log.head != .zero { return true }
+            try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: "msh/TEST/2/e/LongFast/!10000000")
+            return false
+        }
     }
 
     /// The password as the command's file, standard input or environment variable has it, and how the command is to end.
@@ -129,26 +121,19 @@ struct IngestCommandTests {
         try await Ledger.create(at: path).close()
         let file = folder.file("password")
         if way != "missing" { try Data(password.utf8).write(to: file) }
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = ["ingest", "mqtt", broker.address("msh/#", user: "me")]
-        if way != "environment" { process.arguments? += ["--password-file", way == "input" ? "-" : file.path] }
+        var arguments = ["ingest", "mqtt", broker.address("msh/#", user: "me")]
+        if way != "environment" { arguments += ["--password-file", way == "input" ? "-" : file.path] }
         var environment = ProcessInfo.commandEnvironment(ledger: path, home: folder.path)
         if way == "environment" { environment["MESHLEDGER_MQTT_PASSWORD"] = password }
-        process.environment = environment
         let errors = Pipe.ofOneChild()
-        process.standardError = errors
-        process.standardInput = way == "input" ? try FileHandle(forReadingFrom: file) : FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        let process = try Process.start(
+            BuiltProgram.url(), arguments, environment: environment,
+            input: way == "input" ? FileHandle(forReadingFrom: file) : FileHandle.nullDevice, errors: errors)
+        defer { process.kill() }
         if end == "views flushed" {
             let log = try EventLog.open(at: path, options: EventLogOptions(access: .readOnly))
             let publisher = try TestPublisher(port: broker.port, user: "me", password: "secr et")
-            while log.head == .zero, process.isRunning {
-                try publisher.publish(MadeEnvelope.bytes(from: 4, id: 1), to: "msh/TEST/2/e/LongFast/!10000000")
-                try await Task.sleep(for: .milliseconds(100))
-            }
+            try await publishUntilStored(publisher, process, log)
             await log.close()
             kill(process.processIdentifier, SIGTERM)
         }

@@ -137,7 +137,7 @@ import Testing
             _ = try await Self.append(Self.packets(9, seed: seed, nodes: 7..<8), to: ledger)
         }
         let wanted = try Self.rows(ledger, "positions")
-        while rows.withLock({ $0 }) != wanted { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { rows.withLock { $0 } == wanted }
         watching.cancel()
         try await watching.value
         #expect(stored.withLock { $0 } >= 2 && removed.withLock { $0 } >= 2)

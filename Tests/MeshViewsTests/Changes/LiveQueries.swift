@@ -158,13 +158,8 @@ import Testing
     }
 
     private func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = try BuiltProgram.url()
-        process.arguments = arguments
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments)")
+        let run = try FinishedProcess(BuiltProgram.url(), arguments)
+        #expect(run.status == 0, "\(arguments): \(run.text)")
     }
 
     @Test func `a token goes on after a restart without loss and without a repetition`() async throws {

@@ -32,21 +32,16 @@ struct LedgerWriters {
 
     /// Another process that has a ledger open for writing: it listens to a broker that is not there.
     private final class OtherProcess {
-        let process = Process()
+        let process: Process
 
         init(_ path: String) throws {
-            process.executableURL = try BuiltProgram.url()
-            process.arguments = ["ingest", "mqtt", "mqtt://127.0.0.1:1", "--ledger", path]
-            process.standardError = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            while process.isRunning, !FileManager.default.fileExists(atPath: path + "/control.sock") { usleep(10_000) }
+            let process = try Process.start(
+                BuiltProgram.url(), ["ingest", "mqtt", "mqtt://127.0.0.1:1", "--ledger", path])
+            self.process = process
+            try waitUntil { !process.isRunning || FileManager.default.fileExists(atPath: path + "/control.sock") }
         }
 
-        deinit {
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        }
+        deinit { process.kill() }
 
         func end(_ signal: Int32) {
             kill(process.processIdentifier, signal)

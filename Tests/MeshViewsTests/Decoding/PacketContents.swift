@@ -132,22 +132,24 @@ struct PacketContents {
         try await ledger.close()
     }
 
+    /// A reception of packet 5 that no key opens.
+    private func sealed(_ gateway: String, at time: UInt32 = 1_780_000_001) -> [UInt8] {
+        var writer = WireWriter()
+        writer.message(1) { packet in
+            packet.fixed32(1, 1_001)
+            packet.fixed32(2, NodeID.broadcast)
+            packet.varint(3, 99)
+            packet.bytes(5, [1, 2, 3, 4, 5, 6])
+            packet.fixed32(6, 5)
+            packet.fixed32(7, time)
+        }
+        writer.string(3, gateway)
+        return writer.bytes
+    }
+
     @Test func `M17: the gateways of a message are in the order in which they heard it, also those before it could be read`()
         async throws
     {
-        func sealed(_ gateway: String, at time: UInt32) -> [UInt8] {
-            var writer = WireWriter()
-            writer.message(1) { packet in
-                packet.fixed32(1, 1_001)
-                packet.fixed32(2, NodeID.broadcast)
-                packet.varint(3, 99)
-                packet.bytes(5, [1, 2, 3, 4, 5, 6])
-                packet.fixed32(6, 5)
-                packet.fixed32(7, time)
-            }
-            writer.string(3, gateway)
-            return writer.bytes
-        }
         let clear = Packet(from: 1_001, id: 5, rxTime: 1_780_000_100, payload: Array("hi".utf8), gateway: "!00000012").envelope()
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
@@ -233,19 +235,6 @@ struct PacketContents {
 
     @Test func `M17: a message counts the receptions that could not be read, before and after`() async throws {
         let clear = Packet(from: 1_001, id: 5, payload: Array("hi".utf8), gateway: "!00000012")
-        func sealed(_ gateway: String) -> [UInt8] {
-            var writer = WireWriter()
-            writer.message(1) { packet in
-                packet.fixed32(1, 1_001)
-                packet.fixed32(2, NodeID.broadcast)
-                packet.varint(3, 99)
-                packet.bytes(5, [1, 2, 3, 4, 5, 6])
-                packet.fixed32(6, 5)
-                packet.fixed32(7, 1_780_000_001)
-            }
-            writer.string(3, gateway)
-            return writer.bytes
-        }
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
         for form in [sealed("!00000011"), clear.envelope(), sealed("!00000013"), sealed("!00000013")] {

@@ -47,7 +47,7 @@ struct Commits {
         #expect(before.count > Ledger.viewNames.count)
         for second in 1...60 {
             clock.advance(to: .seconds(second))
-            try await Task.sleep(for: .milliseconds(15))
+            try await Task.sleep(for: .milliseconds(15))  // the timers that are not of this clock ring, and leave no trace
         }
         #expect(try files(ledger.path) == before)
         // A packet is a reason.
@@ -66,15 +66,14 @@ struct Commits {
             Packet(from: 1_001, id: id, rxTime: 1_780_000_000 + id / 100, port: Port.text, payload: Array("number \(id)".utf8))
         }
         _ = try await ledger.log.append(text(1).event(source))
-        while try ledger.messages().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { try !ledger.messages().isEmpty }
         _ = try await ledger.log.append((2...count + 1).map { text($0).event(source) })
         let views = ["messages", "nodes", "packets"]
         func checkpoints() async throws -> Set<UInt64> {
             Set(try await ledger.views().filter { views.contains($0.name) }.map(\.checkpoint))
         }
-        let (head, end) = (ledger.log.head.rawValue, ContinuousClock.now + .seconds(60))
-        while try await checkpoints() != [head], ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(try await checkpoints() == [head])
+        let head = ledger.log.head.rawValue
+        try await eventually { try await checkpoints() == [head] }
         try await ledger.close()
     }
 
@@ -93,17 +92,13 @@ struct Commits {
         for step in 0..<100 {
             clock.advance(to: .milliseconds(step * 100))
             _ = try await ledger.log.append((0..<10).map { position(UInt32(step * 10 + $0 + 1)).event(source) })
-            while await folded() < UInt64(step + 1) * 10 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually(every: .milliseconds(1)) { await folded() >= UInt64(step + 1) * 10 }
         }
         for step in 100...160 {
             clock.advance(to: .milliseconds(step * 100))
             for _ in 0..<5 { await Task.yield() }
         }
-        var looks = 0
-        while try ledger.positions(of: 1_001).count < 1_000, looks < 5_000 {
-            looks += 1
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await eventually { try ledger.positions(of: 1_001).count >= 1_000 }
         let made = await commits() - before
         #expect(try ledger.positions(of: 1_001).count == 1_000)
         #expect((1...3).contains(made))

@@ -51,17 +51,6 @@ struct SystemCallOrder {
         return calls
     }
 
-    private func run(_ program: String, _ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
-
     private static let strace = "/usr/bin/strace"
     /// Where a process may trace another one.
     private static let canTrace =
@@ -73,13 +62,13 @@ struct SystemCallOrder {
         let path = URL(fileURLWithPath: folder.path).resolvingSymlinksInPath().path + "/mesh.ledger"
         try await Ledger.create(at: path).close()
         let trace = folder.path + "/trace"
-        let status = try run(
-            Self.strace,
+        let run = try FinishedProcess(
+            URL(fileURLWithPath: Self.strace),
             [
                 "-f", "-y", "-s", "64", "-e", "trace=openat,pwrite64,pwritev,writev,write,fdatasync,fsync", "-o", trace,
                 BuiltProgram.url("damagelab").path, "kill9-writer", "path=\(path)", "tasks=1", "count=40",
             ])
-        #expect(status == 0)
+        #expect(run.status == 0, "\(run.text)")
         let calls = calls(try String(contentsOfFile: trace, encoding: .utf8), file: path + "/log/1/data.mdb")
         var appends = 0
         var since: [Call] = []

@@ -179,13 +179,12 @@ struct RetainedViews {
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(8_000, seed: 7).map { $0.event(source) })
         let size = try ledger.log.size()
+        // Without a policy, looking for one leaves no trace that could be waited for.
         try await Task.sleep(for: .milliseconds(100))
         #expect(ledger.log.first == EventSequence(1))
         try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / 2))
-        for _ in 0..<1_000 where ledger.log.first == EventSequence(1) { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(ledger.log.first > EventSequence(1))
-        for _ in 0..<500 where try ledger.log.size() > size / 2 { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try ledger.log.size() <= size / 2)
+        try await eventually { ledger.log.first > EventSequence(1) }
+        try await eventually { try ledger.log.size() <= size / 2 }
         try ledger.setRetentionPolicy(RetentionPolicy())
         try await ledger.close()
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
@@ -197,11 +196,12 @@ struct RetainedViews {
         let ledger = try await Ledger.temporary(options: options)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(8_000, seed: 7).map { $0.event(source) })
-        for part in [2, 4] {
-            let (size, first) = (try ledger.log.size(), ledger.log.first)
-            try await Task.sleep(for: .milliseconds(200))
+        let size = try ledger.log.size()
+        // The first may be applied as what was there when the ledger was opened; each later one is a change.
+        for part in [2, 4, 8] {
+            let first = ledger.log.first
             try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / part))
-            while ledger.log.first == first { try await Task.sleep(for: .milliseconds(20)) }
+            try await eventually { ledger.log.first > first }
         }
         try await ledger.close()
     }
@@ -266,13 +266,7 @@ struct RetainedViews {
             let inForce = String(ledger.log.first.rawValue - 1)
             return try FileManager.default.contentsOfDirectory(atPath: ledger.path + "/baselines").filter { $0 != inForce }
         }
-        let end = ContinuousClock.now + .seconds(300)
-        var found = try left()
-        while !found.isEmpty, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(20))
-            found = try left()
-        }
-        #expect(found.isEmpty)
+        try await eventually { try left().isEmpty }
         try await ledger.close()
         try await whole.close()
     }
@@ -284,7 +278,16 @@ struct RetainedViews {
         let clock = TestClock(Timestamp(seconds: 1_780_000_000))
         var options = LedgerOptions()
         options.retentionPeriod = .milliseconds(20)
-        options.log.clock = { clock.now }
+        let looks = Mutex(0)
+        options.log.clock = {
+            looks.withLock { $0 += 1 }
+            return clock.now
+        }
+        /// Each time that the policy is applied begins with a look at the clock or two.
+        func waitForPolicy() async throws {
+            let before = looks.withLock { $0 }
+            try await eventually { looks.withLock { $0 } >= before + 20 }
+        }
         if isMeasured { options.log.steadyClock = { 1_000_000 } }
         let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: options)
         let source = try await ledger.log.source(named: "test")
@@ -293,12 +296,12 @@ struct RetainedViews {
         clock.advance(200 * 86_400)
         _ = try await ledger.log.append(traffic.packets(20, seed: 10).map { $0.event(source) })
         #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.now, trustsClock: true) != nil)
-        try await Task.sleep(for: .milliseconds(500))
+        try await waitForPolicy()
         #expect(ledger.log.first == EventSequence(1))
         #expect(try ledger.log.clockJumps().count == (isMeasured ? 1 : 0))
         clock.advance(-200 * 86_400)
         _ = try await ledger.log.append(traffic.packets(20, seed: 11).map { $0.event(source) })
-        try await Task.sleep(for: .milliseconds(200))
+        try await waitForPolicy()
         #expect(ledger.log.first == EventSequence(1))
         // Of the events that are asked for by their time, those that came while the clock was ahead are elsewhere.
         let ahead = Timestamp(seconds: 1_780_000_000).adding(seconds: 100 * 86_400)
