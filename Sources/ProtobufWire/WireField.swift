@@ -40,3 +40,13 @@ extension WireField {
     @inlinable public var asFloat: Float { Float(bitPattern: asUInt32) }
     @inlinable public var asDouble: Double { Double(bitPattern: scalar) }
 }
+
+/// How the body of a protobuf field is laid out: the low three bits of its tag.
+public enum WireType: UInt8, Sendable, CaseIterable {
+    case varint = 0
+    case fixed64 = 1
+    case lengthDelimited = 2
+    case startGroup = 3
+    case endGroup = 4
+    case fixed32 = 5
+}

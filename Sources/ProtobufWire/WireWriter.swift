@@ -58,7 +58,7 @@ public struct WireWriter: Sendable {
 
     public mutating func fixed64(_ number: UInt32, _ value: UInt64) {
         tag(number, .fixed64)
-        rawFixed64(value)
+        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     public mutating func float(_ number: UInt32, _ value: Float) { fixed32(number, value.bitPattern) }
@@ -143,10 +143,6 @@ extension WireWriter {
     }
 
     public mutating func rawFixed32(_ value: UInt32) {
-        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
-    }
-
-    public mutating func rawFixed64(_ value: UInt64) {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 }

@@ -69,21 +69,11 @@ import Testing
             #expect(!XEdDSA.isValid(signature: signature, of: message, x25519PublicKey: key))
         }
     }
-
-    @Test func `node numbers are the checksum of the public key`() throws {
-        for sample in try Vectors.load().node_num_2_8.cases {
-            #expect(CRC32.hash(.init(hex: sample.public_hex)) == sample.node_num)
-        }
-    }
 }
 
 @Suite struct CipherFigureTests {
     @Test func `SHA-256 of abc is that of FIPS 180`() {
         #expect(SHA256.hash(Array("abc".utf8)) == .init(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
-    }
-
-    @Test func `the check value of CRC-32 is the published one`() {
-        #expect(CRC32.hash(Array("123456789".utf8)) == 0xcbf4_3926)
     }
 
     @Test func `Ed25519 signs and verifies the empty message of RFC 8032`() throws {

@@ -17,17 +17,12 @@ struct Vectors: Decodable {
         var x25519_private_hex, x25519_public_hex, ed25519_public_hex, signed_bytes_hex, signature_hex: String
         var valid: Bool
     }
-    struct NodeNumber: Decodable {
-        var public_hex: String
-        var node_num: UInt32
-    }
 
     var aes_ctr_channel: Group<Channel>
     var aes_ctr_raw_rfc3686: Group<Raw>
     var pki_dm: Group<Direct>
     var x25519: Group<Agreement>
     var xeddsa_2_8: Group<Signature>
-    var node_num_2_8: Group<NodeNumber>
 
     static func load() throws -> Vectors {
         let all = try VectorFiles.all.map { try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: $0)) }
@@ -37,7 +32,6 @@ struct Vectors: Decodable {
             vectors.pki_dm.cases += more.pki_dm.cases
             vectors.x25519.cases += more.x25519.cases
             vectors.xeddsa_2_8.cases += more.xeddsa_2_8.cases
-            vectors.node_num_2_8.cases += more.node_num_2_8.cases
         }
     }
 }

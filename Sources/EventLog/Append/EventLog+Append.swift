@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Synchronization
-
 extension EventLog {
     /// The most bytes of events that one append accepts.
     public static let largestAppend = 64 << 20
@@ -129,17 +126,11 @@ extension EventLog {
         let arrival = options.clock().microseconds
         let direct = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: .callback { _ in })
         if let outcome = driver?.serveNow(direct) { return try Self.first(outcome) }
-        let done = DispatchSemaphore(value: 0)
-        let box = OutcomeBox()
-        let completion = AppendRequest.Completion.callback { outcome in
-            box.outcome.withLock { $0 = outcome }
-            done.signal()
-        }
-        let request = AppendRequest(work: work, cursor: cursor, token: token, arrival: arrival, completion: completion)
+        let outcome = BlockingResult<AppendOutcome>()
+        let request = AppendRequest(
+            work: work, cursor: cursor, token: token, arrival: arrival, completion: .callback { outcome.set($0) })
         if let refusal = queue.push(request, isAttended: true) { throw error(refusal) }
-        done.wait()
-        guard let outcome = box.outcome.withLock({ $0 }) else { throw EventLogError(.closed, path: path) }
-        return try Self.first(outcome)
+        return try Self.first(outcome.wait())
     }
 
     private func check(_ work: AppendRequest.Work, _ cursor: SourceCursor?) throws(EventLogError) {
@@ -203,9 +194,4 @@ extension EventLog {
     }
 
     private func range(_ first: UInt64, _ count: Int) -> ClosedRange<EventSequence>? { Self.range(first, count) }
-}
-
-/// Passes an outcome from the writer's thread to a waiting thread.
-private final class OutcomeBox: Sendable {
-    let outcome = Mutex<AppendOutcome?>(nil)
 }

@@ -56,26 +56,22 @@ final class LogDriver: Sendable {
     func withWriterStopped(
         _ body: @escaping @Sendable (inout LogWriter) throws(EventLogError) -> Void
     ) throws(EventLogError) {
-        let done = DispatchSemaphore(value: 0)
-        let failure = FailureBox()
+        let result = BlockingResult<Result<Void, EventLogError>>()
         Relay.run {
             let thread = Thread {
                 ThreadName.set("meshledger-stop")
-                self.state.withLock { state in
-                    guard !state.hasEnded else { return failure.set(EventLogError(.closed, path: state.writer.path)) }
-                    do throws(EventLogError) {
+                let done = self.state.withLock { state in
+                    Result { () throws(EventLogError) in
+                        if state.hasEnded { throw EventLogError(.closed, path: state.writer.path) }
                         try body(&state.writer)
-                    } catch {
-                        failure.set(error)
                     }
                 }
-                done.signal()
+                result.set(done)
             }
             thread.stackSize = 1 << 20
             thread.start()
         }
-        done.wait()
-        if let error = failure.error { throw error }
+        try result.wait().get()
     }
 
     /// Stores a request on the caller's thread, if that does not have to wait. Nil if it has to go through the queue.
@@ -200,14 +196,4 @@ extension LogDriver {
     private static func share(_ job: Int, of jobs: Int, _ count: Int) -> Range<Int> {
         count * job / jobs..<count * (job + 1) / jobs
     }
-
-}
-
-/// Passes a failure to the thread that waits for it.
-private final class FailureBox: Sendable {
-    private let box = Mutex<EventLogError?>(nil)
-
-    var error: EventLogError? { box.withLock { $0 } }
-
-    func set(_ error: EventLogError) { box.withLock { $0 = error } }
 }

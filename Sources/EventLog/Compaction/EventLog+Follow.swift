@@ -35,11 +35,6 @@ extension EventLog {
     /// The store of the generation that is the log now.
     package func currentStore() throws(EventLogError) -> LogStore { isReadOnly ? try beginRead().store : store }
 
-    /// Leaves the log in the state after an interruption between announcing a new generation and switching to it.
-    package func pretendReplacement() throws(EventLogError) {
-        try storing { () throws(StorageError) in try store.setSuccessor(9) }
-    }
-
     /// Switches a reader to the generation that has replaced `old`.
     /// - Returns: false if no generation has replaced it: the change was interrupted.
     func follow(_ old: LogStore) throws(EventLogError) -> Bool {

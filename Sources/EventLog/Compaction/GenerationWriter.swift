@@ -52,11 +52,7 @@ struct GenerationWriter: Sendable {
 
     private func makeFolder(new: UInt32, like old: String) throws(EventLogError) {
         let target = folder.environmentPath(generation: new)
-        do throws(StorageError) {
-            try OwnedFile.makeNewFolder(target)
-        } catch {
-            throw error.number > 0 ? SmallFile.failureToMake(error.number, target) : SmallFile.failure(error)
-        }
+        try SmallFile.creating(target) { () throws(StorageError) in try OwnedFile.makeNewFolder(target) }
         do throws(EventLogError) {
             try SmallFile.copyRights(of: old, to: target)
         } catch {

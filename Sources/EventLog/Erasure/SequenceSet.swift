@@ -1,3 +1,5 @@
+internal import ProtobufWire
+
 /// Sequences as ascending ranges that neither overlap nor touch.
 package struct SequenceSet: Sendable, Equatable {
     package private(set) var ranges: [ClosedRange<UInt64>] = []
@@ -30,16 +32,12 @@ package struct SequenceSet: Sendable, Equatable {
 
     package mutating func append(_ sequence: UInt64) { append(sequence...sequence) }
 
-    func contains(_ sequence: UInt64) -> Bool { first(from: sequence) == sequence }
+    package func contains(_ sequence: UInt64) -> Bool { first(from: sequence) == sequence }
 
     /// The first one that is `sequence` or comes after it.
     package func first(from sequence: UInt64) -> UInt64? {
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count ? max(ranges[low].lowerBound, sequence) : nil
+        let place = ranges.partitioningIndex { $0.upperBound >= sequence }
+        return place < ranges.count ? max(ranges[place].lowerBound, sequence) : nil
     }
 
     /// Those up to `end`.

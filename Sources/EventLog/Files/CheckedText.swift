@@ -21,12 +21,7 @@ package enum CheckedText {
     /// The text without its checksum; nil if the file does not exist.
     /// - Throws: `.corrupt` if the checksum does not match or the file is too large, and what opening it throws.
     package static func read(_ path: String) throws(EventLogError) -> String? {
-        let bytes: [UInt8]?
-        do throws(StorageError) {
-            bytes = try OwnedFile.contents(path, limit: largest + 1)
-        } catch {
-            throw SmallFile.failure(error)
-        }
+        let bytes = try SmallFile.owned { () throws(StorageError) in try OwnedFile.contents(path, limit: largest + 1) }
         guard let bytes else { return nil }
         guard bytes.count <= largest else {
             throw EventLogError(.corrupt, path: path, detail: "it has more than \(largest) bytes")

@@ -31,29 +31,35 @@ package enum SmallFile {
         return failure(error.number, error.path)
     }
 
-    /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
-    /// - Parameter mode: of a new one, see `OwnedFile`.
-    package static func open(_ path: String, _ flags: Int32, mode: FileRights = 0o600) throws(EventLogError) -> Int32 {
+    /// Runs what works on an owned file, and maps its errors to the log's.
+    package static func owned<Result>(_ body: () throws(StorageError) -> Result) throws(EventLogError) -> Result {
         do throws(StorageError) {
-            return try OwnedFile.open(path, flags, mode: mode)
+            return try body()
         } catch {
             throw failure(error)
         }
+    }
+
+    /// Opens a plain file of the ledger's owner, and refuses anything else in its place.
+    /// - Parameter mode: of a new one, see `OwnedFile`.
+    package static func open(_ path: String, _ flags: Int32, mode: FileRights = 0o600) throws(EventLogError) -> Int32 {
+        try owned { () throws(StorageError) in try OwnedFile.open(path, flags, mode: mode) }
     }
 
     /// Creates an empty file, replacing the remains of an interruption.
     package static func create(_ path: String) throws(EventLogError) -> Int32 {
-        do throws(StorageError) {
-            return try OwnedFile.create(path)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.create(path) }
     }
 
     /// Creates a folder of the ledger's owner, unless it exists.
     static func makeFolder(_ path: String, mode: FileRights = 0o700) throws(EventLogError) {
+        try creating(path) { () throws(StorageError) in try OwnedFile.makeFolder(path, mode: mode) }
+    }
+
+    /// Runs what creates a file or folder at the path.
+    package static func creating(_ path: String, _ body: () throws(StorageError) -> Void) throws(EventLogError) {
         do throws(StorageError) {
-            try OwnedFile.makeFolder(path, mode: mode)
+            try body()
         } catch {
             throw error.number > 0 ? failureToMake(error.number, path) : failure(error)
         }
@@ -61,29 +67,17 @@ package enum SmallFile {
 
     /// Renames a file or folder. A file, or an empty folder, that has the name is replaced.
     package static func rename(_ path: String, to new: String) throws(EventLogError) {
-        do throws(StorageError) {
-            try OwnedFile.rename(path, to: new)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.rename(path, to: new) }
     }
 
     /// Removes a file, of a link the link itself.
     static func remove(_ path: String) throws(EventLogError) {
-        do throws(StorageError) {
-            try OwnedFile.remove(path)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.remove(path) }
     }
 
     /// Refuses anything but a folder of the ledger's owner.
     package static func requireFolder(_ path: String) throws(EventLogError) {
-        do throws(StorageError) {
-            try OwnedFile.requireFolder(path)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.requireFolder(path) }
     }
 
     /// The first 4,096 bytes of the file as text.
@@ -100,6 +94,11 @@ package enum SmallFile {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
+    /// Appends all of the bytes.
+    package static func write(_ file: Int32, _ bytes: [UInt8], _ path: String) throws(EventLogError) {
+        try owned { () throws(StorageError) in try OwnedFile.write(file, bytes, path) }
+    }
+
     static func write(_ file: Int32, _ text: String, _ path: String) throws(EventLogError) {
         let bytes = Array(text.utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
@@ -109,20 +108,12 @@ package enum SmallFile {
     /// Writes beside the file, syncs and renames, so that a reader finds either the old text or the new one.
     /// - Parameter mode: of a file that does not exist yet, see `OwnedFile`.
     package static func replace(_ path: String, with text: String, mode: FileRights = 0o600) throws(EventLogError) {
-        do throws(StorageError) {
-            try OwnedFile.replace(path, with: Array(text.utf8), mode: mode)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.replace(path, with: Array(text.utf8), mode: mode) }
     }
 
     /// Gives a file or folder the group and access rights of another.
     static func copyRights(of model: String, to path: String) throws(EventLogError) {
-        do throws(StorageError) {
-            try OwnedFile.copyRights(of: model, to: path)
-        } catch {
-            throw failure(error)
-        }
+        try owned { () throws(StorageError) in try OwnedFile.copyRights(of: model, to: path) }
     }
 
     package static func size(_ path: String) throws(EventLogError) -> Int {

@@ -95,11 +95,7 @@ package final class SortedRuns<Element: BitwiseCopyable & Sendable> {
     private static var stride: Int { MemoryLayout<Element>.stride }
 
     private func writeRun() throws(EventLogError) {
-        do throws(StorageError) {
-            if file < 0 { file = try OwnedFile.createUnnamed(in: folder) }
-        } catch {
-            throw SmallFile.failure(error)
-        }
+        if file < 0 { file = try SmallFile.owned { () throws(StorageError) in try OwnedFile.createUnnamed(in: folder) } }
         gathered.sort(by: precedes)
         var done = 0
         let total = gathered.count * Self.stride

@@ -87,10 +87,8 @@ private final class UnfinishedFolder: Sendable {
             throw EventLogError(.exists, path: path, detail: "it is not the remains of an interrupted run")
         }
         if names.contains("LOCK") { try WriterLock(path: path + "/LOCK").release() }  // of a process that opened it
-        do throws(StorageError) {
+        try storing { () throws(StorageError) in
             for name in names { try OwnedFile.removeAll(path + "/" + name) }
-        } catch {
-            throw EventLogError(error)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import ProtobufWire
 
 /// The origins of all events of a log.
 package struct OriginIndex: Sendable {
@@ -77,13 +78,9 @@ package struct OriginIndex: Sendable {
     /// The sequence that an event has here; nil if it is not here.
     package func place(of ledger: LedgerID, _ sequence: UInt64) -> UInt64? {
         guard let runs = runs[ledger] else { return nil }
-        var (low, high) = (0, runs.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].last < sequence { low = middle + 1 } else { high = middle }
-        }
-        guard low < runs.count, runs[low].first <= sequence else { return nil }
-        return runs[low].place + (sequence - runs[low].first)
+        let place = runs.partitioningIndex { $0.last >= sequence }
+        guard place < runs.count, runs[place].first <= sequence else { return nil }
+        return runs[place].place + (sequence - runs[place].first)
     }
 }
 

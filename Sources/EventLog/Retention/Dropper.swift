@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import LMDB
-internal import Synchronization
 
 /// Removes what is still stored of dropped events, a bounded step within each of the writer's next appends. Called only from the
 /// log's maintenance thread, so that nothing else rewrites the log meanwhile.
@@ -20,21 +19,13 @@ struct Dropper: Sendable {
     /// - Throws: `.closed` when the log is closed meanwhile: the next writer continues. `.diskFull` and others.
     func drop() throws(EventLogError) {
         while try storing({ () throws(StorageError) in try DropWork.isNeeded(stores.store) }) {
-            let (done, failure) = (DispatchSemaphore(value: 0), FailureOfStep())
-            prepared.add(
-                DropWork(summariser: summariser) { error in
-                    failure.box.withLock { $0 = error }
-                    done.signal()
-                })
+            let step = BlockingResult<Result<Void, StorageError>>()
+            prepared.add(DropWork(summariser: summariser) { step.set($0.map { .failure($0) } ?? .success(())) })
             nudge()
-            while done.wait(timeout: .now() + Self.patience) == .timedOut {
+            while !step.isSet(within: Self.patience) {
                 if maintenance.isEnded { throw EventLogError(.closed, path: stores.store.environment.path) }
             }
-            if let error = failure.box.withLock({ $0 }) { throw EventLogError(error) }
+            try storing { () throws(StorageError) in try step.wait().get() }
         }
     }
-}
-
-private final class FailureOfStep: Sendable {
-    let box = Mutex<StorageError?>(nil)
 }

@@ -1,4 +1,5 @@
 internal import LMDB
+internal import ProtobufWire
 
 /// The meaning of an age in a log.
 struct LogAges {
@@ -125,11 +126,7 @@ private struct AgeWalk {
 
     /// The end of the last tile before the first one with an event of this time or later.
     func lastTile(before oldest: Int64) -> UInt64 {
-        var (low, high) = (0, ends.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ends[middle].time < oldest { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? 0 : ends[low - 1].last
+        let place = ends.partitioningIndex { $0.time >= oldest }
+        return place == 0 ? 0 : ends[place - 1].last
     }
 }

@@ -28,17 +28,7 @@ struct BackupFileWriter: ~Copyable {
     }
 
     private mutating func flush() throws(EventLogError) {
-        var done = 0
-        while done < buffer.count {
-            let count = unsafe buffer.withUnsafeBytes { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done)
-            }
-            if count > 0 {
-                done += count
-            } else if errno != EINTR {
-                throw count == 0 ? SmallFile.failure(ENOSPC, unfinished) : SmallFile.failure(errno, unfinished)
-            }
-        }
+        try SmallFile.write(descriptor, buffer, unfinished)
         let written = buffer
         context.update(written.span.rawBytes)
         byteCount += written.count
@@ -97,14 +87,7 @@ extension BackupFolder {
             if count < 0 { throw SmallFile.failure(errno, path(of: file)) }
             if count == 0 { break }
             context.update(chunk.span.rawBytes.extracting(first: count))
-            var done = 0
-            while done < count {
-                let wrote = unsafe chunk.withUnsafeBytes {
-                    unsafe write(target, $0.baseAddress.map { unsafe $0 + done }, count - done)
-                }
-                guard wrote > 0 || errno == EINTR else { throw SmallFile.failure(wrote == 0 ? ENOSPC : errno, place) }
-                done += max(wrote, 0)
-            }
+            try SmallFile.write(target, Array(chunk.prefix(count)), place)
         }
         guard Hexadecimal.text(context.finish().bytes) == file.hash else {
             throw EventLogError(.corrupt, path: path(of: file), detail: "\(file.path) of the backup does not match its hash")

@@ -49,10 +49,8 @@ struct BackupFolder: Sendable {
         guard names.isEmpty || names.contains("manifest") || names.contains("parts") else {
             throw EventLogError(.exists, path: path, detail: "the folder is not a backup, and is not empty")
         }
-        do throws(StorageError) {
+        try SmallFile.creating(partsPath) { () throws(StorageError) in
             for place in [partsPath, filesPath] { try OwnedFile.makeFolders(place) }
-        } catch {
-            throw error.number > 0 ? SmallFile.failureToMake(error.number, partsPath) : SmallFile.failure(error)
         }
     }
 

@@ -64,11 +64,7 @@ final class DroppedTiles: Sendable {
             do throws(EventLogError) {
                 var reader = try OriginRowReader(originsPath)
                 while let (first, row) = try reader.next() {
-                    do throws(StorageError) {
-                        try body(first, row)
-                    } catch {
-                        throw EventLogError(error)
-                    }
+                    try storing { () throws(StorageError) in try body(first, row) }
                 }
             } catch {
                 throw error.cause ?? StorageError(.corrupt, call: "reading the origins of dropped events", path: originsPath)

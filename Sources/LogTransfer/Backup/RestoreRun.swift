@@ -158,11 +158,7 @@ struct RestoreRun {
             guard isWanted else { continue }
             let place = ledger + "/" + file.path
             let parent = URL(fileURLWithPath: place).deletingLastPathComponent().path
-            do throws(StorageError) {
-                try OwnedFile.makeFolders(parent)
-            } catch {
-                throw error.number > 0 ? SmallFile.failureToMake(error.number, parent) : SmallFile.failure(error)
-            }
+            try SmallFile.creating(parent) { () throws(StorageError) in try OwnedFile.makeFolders(parent) }
             try folder.copy(file, to: place)
             if names.first == "consumers" { try goOn(String(names[1]), ConsumerFiles(ledger: ledger), head) }
         }

@@ -1,5 +1,4 @@
 internal import EventLog
-internal import Glibc
 internal import MeshCrypto
 
 /// Writes frames to a file or pipe. One thread at a time.
@@ -35,17 +34,7 @@ struct FrameWriter {
     }
 
     mutating func flush() throws(EventLogError) {
-        var done = 0
-        while done < buffer.count {
-            let count = unsafe buffer.withUnsafeBytes { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done)
-            }
-            if count > 0 {
-                done += count
-            } else if errno != EINTR {
-                throw count == 0 ? SmallFile.failure(ENOSPC, path) : SmallFile.failure(errno, path)
-            }
-        }
+        try SmallFile.write(descriptor, buffer, path)
         byteCount += buffer.count
         buffer.removeAll(keepingCapacity: true)
     }

@@ -29,11 +29,7 @@ package enum PlainCopy {
         } catch {
             return ["\(path): it cannot be listed"]
         }
-        do throws(StorageError) {
-            try OwnedFile.makeFolder(new)
-        } catch {
-            throw SmallFile.failure(error)
-        }
+        try SmallFile.owned { () throws(StorageError) in try OwnedFile.makeFolder(new) }
         var left: [String] = []
         for name in names { left += try copy("\(path)/\(name)", to: "\(new)/\(name)", depth: depth + 1) }
         return left
@@ -61,11 +57,7 @@ package enum PlainCopy {
                 guard fsync(target) == 0 else { throw SmallFile.failure(errno, new) }
                 return []
             }
-            do throws(StorageError) {
-                try OwnedFile.write(target, Array(chunk.prefix(max(count, 0))), new)
-            } catch {
-                throw SmallFile.failure(error)
-            }
+            try SmallFile.write(target, Array(chunk.prefix(max(count, 0))), new)
         }
     }
 }

@@ -1,6 +1,7 @@
 import EventLog
 import MeshLedger
 import Meshtastic
+import ProtobufWire
 
 /// How much of an import can be read, and what would help with the rest.
 struct ImportSummary {
@@ -70,12 +71,8 @@ struct ImportSummary {
     }
 
     private static func contains(_ ranges: [ClosedRange<EventSequence>], _ sequence: EventSequence) -> Bool {
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count && ranges[low].contains(sequence)
+        let place = ranges.partitioningIndex { $0.upperBound >= sequence }
+        return place < ranges.count && ranges[place].contains(sequence)
     }
 
     /// `hash 81`, a form that `--channel` accepts.

@@ -1,4 +1,5 @@
 import CMosquitto
+import EventLog
 import Foundation
 import Synchronization
 

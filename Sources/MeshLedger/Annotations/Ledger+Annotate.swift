@@ -42,13 +42,11 @@ extension Ledger {
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse
     ) async throws(LedgerError) -> ClosedRange<EventSequence> {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            return try await annotationGate.run {
+        return try await wrappingErrors {
+            try await annotationGate.run {
                 let others = try await checking { try check(annotations, collision) }
                 return try await write(annotations + others)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -63,14 +61,12 @@ extension Ledger {
         _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow
     ) async throws(LedgerError) -> ClosedRange<EventSequence>? {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            return try await annotationGate.run {
+        return try await wrappingErrors {
+            try await annotationGate.run {
                 _ = try await checking { try check(annotations, .replace) }
                 let settled = try settle(annotations, choose)
                 return settled.isEmpty ? nil : try await write(settled)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

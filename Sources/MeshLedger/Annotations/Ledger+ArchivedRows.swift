@@ -30,7 +30,7 @@ extension Ledger {
 
     private func archivedNames(_ table: String) throws(LedgerError) -> Set<[UInt8]>? {
         guard table != ArchivedRow.table, table != ReferenceRow.table, let store = try decisions() else { return nil }
-        do throws(StorageError) {
+        return try wrappingErrors {
             let transaction = try store.environment.beginRead()
             let archived = try? store.table(ArchivedRow.table)  // an earlier program has no such table
             guard let archived, try transaction.count(archived) > 0 else { return nil }
@@ -45,8 +45,6 @@ extension Ledger {
             let read = ArchivedNames(store: identity, transaction: snapshot, names: names)
             archivedBox.withLock { $0 = read }
             return names[table]
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -60,11 +58,9 @@ extension Ledger {
     func mayHaveDecisions() throws(LedgerError) -> Bool {
         let definition = try definition(ArchivedRow.view)
         guard let past else { return try isBuilt(definition) }
-        do throws(StorageError) {
+        return try wrappingErrors {
             guard let store = try served.store(definition), try store.checkpoint().sequence >= past.through else { return true }
             return try Self.firstDecision(in: store).map { $0 <= past.through } ?? false
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -116,11 +112,7 @@ extension Ledger {
         guard !rows.isEmpty else { return [] }
         var annotations = try decisions(archiving: true, rows, keeping: keeping, request: request)
         for rule in rules {
-            do {
-                annotations += try rule.annotations(rows, self)
-            } catch {
-                throw queryError(error)
-            }
+            try wrappingErrors { annotations += try rule.annotations(rows, self) }
         }
         return annotations
     }
@@ -190,11 +182,7 @@ extension Ledger {
         for row in rows {
             var subjects = RowSubjects()
             if !kept.isEmpty {
-                do {
-                    subjects = try contents.subjects(of: row)
-                } catch {
-                    throw LedgerError(error, path: path)
-                }
+                subjects = try wrappingErrors { try contents.subjects(of: row) }
             }
             subjects.nodes.formUnion(named.flatMap { $0.nodes(of: row) })
             if found[subjects] == nil { order.append(subjects) }

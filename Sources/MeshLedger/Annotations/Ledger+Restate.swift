@@ -11,7 +11,7 @@ extension Ledger {
         _ selection: ErasureSelection, in ranges: [ClosedRange<EventSequence>]
     ) throws(LedgerError) -> [Annotation] {
         if case .sequences = selection { return [] }
-        do {
+        return try wrappingErrors {
             var kept: Set<MessageKey> = []
             for range in ranges {
                 var next = range.lowerBound
@@ -32,8 +32,6 @@ extension Ledger {
                 }
             }
             return try marks(of: kept)
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

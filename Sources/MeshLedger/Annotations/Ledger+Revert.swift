@@ -13,7 +13,7 @@ extension Ledger {
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
         guard !isReadOnly else { throw readOnlyError }
-        do {
+        return try await wrappingErrors {
             guard sequence > .zero, let event = try log.event(sequence) else {
                 throw LedgerError(.missing, path: path, "there is no event \(sequence) in \(path); the last one is \(log.head)")
             }
@@ -30,8 +30,6 @@ extension Ledger {
                 }
                 return try await write(inverse)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 }

@@ -60,10 +60,6 @@ extension Ledger {
     }
 
     fileprivate func allTargets(_ change: ReferenceChange, _ table: String, _ name: [UInt8]) throws(LedgerError) -> Set<[UInt8]> {
-        do {
-            return Set(try targets(of: change.relation, from: table, name, in: change.table))
-        } catch {
-            throw queryError(error)
-        }
+        try wrappingErrors { Set(try targets(of: change.relation, from: table, name, in: change.table)) }
     }
 }

@@ -41,7 +41,7 @@ final class HistoricalViews: Sendable {
     func store(
         named name: String, _ make: (_ place: TemporaryStores, _ path: String) throws -> ViewStore
     ) throws(LedgerError) -> ViewStore {
-        do {
+        try whole.wrappingErrors {
             return try made.withLock { made in
                 let erasure = try whole.log.lastErasure()
                 if made.erasure != erasure {
@@ -55,8 +55,6 @@ final class HistoricalViews: Sendable {
                 made.stores[name] = store
                 return store
             }
-        } catch {
-            throw LedgerError(error, path: whole.path)
         }
     }
 

@@ -15,7 +15,7 @@ extension Ledger {
     /// - Throws: `.beyondRetention` if events after that point were already dropped, and `.missing` for an event that does not exist yet.
     public func asOf(_ moment: PointInTime) throws(LedgerError) -> Ledger {
         let whole = past?.whole ?? self
-        do {
+        return try wrappingErrors {
             switch moment {
             case .sequence(let sequence):
                 let last = try Self.check(sequence, in: log, path)
@@ -35,8 +35,6 @@ extension Ledger {
                 return Ledger(
                     past: HistoricalViews(whole, through: last, clock: time, heardLater: isInOrder ? nil : heard.firstLater))
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

@@ -19,19 +19,11 @@ extension Ledger {
     func reading<Result>(
         _ series: Series, _ today: ViewStore, _ body: (SeriesSource) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {
-        do throws(StorageError) {
+        try wrappingErrors {
             let result = try body(SeriesSource(store: today, last: past?.through ?? .max))
             // Checked afterwards, so that rows removed meanwhile are noticed.
             guard let past, try today.hasLost(series, since: past.through) else { return result }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
-        guard let past else { return try reading(series, today, body) }
-        let store = try past.store(of: series)
-        do throws(StorageError) {
-            return try body(SeriesSource(store: store, last: past.through))
-        } catch {
-            throw LedgerError(error, path: path)
+            return try body(SeriesSource(store: past.store(of: series), last: past.through))
         }
     }
 
@@ -52,11 +44,7 @@ extension HistoricalViews {
             try whole.isBuilt(definition), try !whole.viewsHoldErased()
         else { return nil }
         let store = try whole.store(of: view)
-        do throws(StorageError) {
-            return try store.checkpoint().sequence >= through ? store : nil
-        } catch {
-            throw LedgerError(error, path: whole.path)
-        }
+        return try whole.wrappingErrors { try store.checkpoint().sequence >= through ? store : nil }
     }
 
     /// A store with the rows of one series, folded from the node's events alone, which the index names.

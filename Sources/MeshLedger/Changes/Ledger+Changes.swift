@@ -2,6 +2,7 @@ import EventLog
 import LMDB
 import MeshViews
 public import Projections
+import ProtobufWire
 
 /// Some changes of a view, and the position after them.
 public struct ViewChanges: Sendable, Equatable {
@@ -66,7 +67,7 @@ extension Ledger {
         named name: String, of view: String, fromNow: Bool = false, restarts: Bool = false
     ) throws(LedgerError) -> ViewConsumer {
         _ = try definition(view)
-        do {
+        return try wrappingErrors {
             let lease = try ConsumerLease(name, in: path)
             let known = try lease.text().map { try ViewConsumer.Place(text: $0, path: lease.path) }
             guard known?.view ?? view == view else {
@@ -78,16 +79,14 @@ extension Ledger {
             if restarts { place.position = nil }
             if known != place { try lease.store(place.text) }
             return ViewConsumer(self, lease, place)
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
     /// All consumers of changes of views, by name.
     /// - Throws: errors of the consumers' files.
     public func viewConsumers() throws(LedgerError) -> [ViewConsumerStatus] {
-        do {
-            return try ConsumerLease.all(in: path).map { (name, text, holder) in
+        try wrappingErrors {
+            try ConsumerLease.all(in: path).map { (name, text, holder) in
                 let place = try ViewConsumer.Place(text: text, path: "\(path)/consumers/\(name).view")
                 let last = try? changePosition(of: place.view)  // nil before the view is built
                 let isOfFeed = place.position.map { $0.feed == last?.feed } ?? false
@@ -96,8 +95,6 @@ extension Ledger {
                     lag: isOfFeed ? (last?.number ?? 0) - min(last?.number ?? 0, place.position?.number ?? 0) : nil,
                     holder: holder)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -105,11 +102,7 @@ extension Ledger {
     /// - Returns: false if no consumer has that name.
     /// - Throws: `.locked` with the process that runs it, and `.missing` for an invalid name.
     public func removeViewConsumer(named name: String) throws(LedgerError) -> Bool {
-        do throws(EventLogError) {
-            return try ConsumerLease.remove(name, in: path)
-        } catch {
-            throw LedgerError(error)
-        }
+        try wrappingErrors { try ConsumerLease.remove(name, in: path) }
     }
 
     func rowTables(of view: String) throws(LedgerError) -> [String] { try definition(view).rowTables }
@@ -125,4 +118,12 @@ public struct ViewConsumerStatus: Sendable, Equatable {
     public let lag: UInt64?
     /// The process that runs it, nil if none does.
     public let holder: Int32?
+}
+
+extension ViewChange {
+    /// The decoded row; nil if it was removed, or belongs to a table of a custom view.
+    public var row: (any ViewRow)? {
+        guard let value else { return nil }
+        return ViewRegistry.kinds[table]?.init(key: key.rawSpan, value: value.rawSpan)
+    }
 }

@@ -72,15 +72,13 @@ extension Ledger {
         }
         let (old, new) = (try before.store(of: view), try after.store(of: view))
         var found: [RowDifference] = []
-        do {
+        try wrappingErrors {
             for table in definition.rowTables {
                 _ = try RowMerge(old, new, table: table).run { difference in
                     found.append(difference)
                     return true
                 }
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
         return found
     }

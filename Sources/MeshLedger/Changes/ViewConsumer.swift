@@ -124,11 +124,7 @@ public final class ViewConsumer: Sendable {
         guard state.place.position.map({ $0.feed != position.feed || $0.number < position.number }) ?? true else { return }
         var place = state.place
         place.position = position
-        do throws(EventLogError) {
-            try lease.store(place.text)
-        } catch {
-            throw LedgerError(error)
-        }
+        try ledger.wrappingErrors { try lease.store(place.text) }
         state.place = place
     }
 

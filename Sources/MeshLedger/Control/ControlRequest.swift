@@ -75,6 +75,16 @@ struct ControlAnswer: Sendable, Equatable {
     var bytes: [UInt8]?
 }
 
+extension ControlAnswer {
+    init(_ range: ClosedRange<EventSequence>) { numbers = [range.lowerBound.rawValue, range.upperBound.rawValue] }
+
+    /// The events that a request appended; nil if it appended none.
+    var range: ClosedRange<EventSequence>? {
+        guard numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
+        return EventSequence(numbers[0])...EventSequence(numbers[1])
+    }
+}
+
 /// Why a request was not done.
 enum ControlFailure: Error, Sendable {
     case control(ControlError)

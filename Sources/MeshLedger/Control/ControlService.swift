@@ -4,14 +4,13 @@ import Meshtastic
 import Synchronization
 
 extension Ledger {
-    /// Processes a client's request.
+    /// Carries out a request of a client, or of a `LedgerWriter` in this process.
     func perform(
         _ request: ControlRequest, progress: @escaping @Sendable (ControlProgress) -> Void
     ) async throws -> ControlAnswer {
         switch request {
         case .append(let events, let cursor, let token):
-            let range = try await log.append(events, cursor: cursor, token: token)
-            return ControlAnswer(numbers: range.map { [$0.lowerBound.rawValue, $0.upperBound.rawValue] } ?? [])
+            return try await log.append(events, cursor: cursor, token: token).map { ControlAnswer($0) } ?? ControlAnswer()
         case .source(let name): return ControlAnswer(numbers: [UInt64(try await log.source(named: name).rawValue)])
         case .cursor(let key): return ControlAnswer(bytes: try log.cursor(key))
         case .catchUp:
@@ -45,11 +44,8 @@ extension Ledger {
             }
             return ControlAnswer(report)
         case .annotate(let annotations, let collision):
-            let range = try await annotate(annotations, onCollision: collision)
-            return ControlAnswer(numbers: [range.lowerBound.rawValue, range.upperBound.rawValue])
-        case .revert(let sequence):
-            let range = try await revert(sequence)
-            return ControlAnswer(numbers: [range.lowerBound.rawValue, range.upperBound.rawValue])
+            return ControlAnswer(try await annotate(annotations, onCollision: collision))
+        case .revert(let sequence): return ControlAnswer(try await revert(sequence))
         case .status:
             guard let condition = await condition() else { throw readOnlyError }
             return ControlAnswer(bytes: condition.bytes)

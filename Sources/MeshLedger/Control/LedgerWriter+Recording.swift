@@ -26,8 +26,8 @@ extension LedgerWriter {
         _ path: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
         let file = URL(fileURLWithPath: path).path
-        do {
-            return try await either {
+        return try await asking {
+            try await either {
                 try await $0.importing { log throws(EventLogError) in
                     try await log.importRecording(path) { (state) -> Bool in
                         progress(state)
@@ -43,8 +43,6 @@ extension LedgerWriter {
                 }
                 return report
             }
-        } catch {
-            throw LedgerError(error, path: self.path)
         }
     }
 
@@ -53,8 +51,8 @@ extension LedgerWriter {
         descriptor: Int32, named name: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
         guard holder != nil else {
-            do {
-                return try await either {
+            return try await asking {
+                try await either {
                     try await $0.importing { log throws(EventLogError) in
                         try await log.importRecording(descriptor: descriptor, path: name) { (state) -> Bool in
                             progress(state)
@@ -64,16 +62,9 @@ extension LedgerWriter {
                 } _: { _ in
                     throw LedgerError(.locked, path: path, "another process has opened \(path) meanwhile; run the command again")
                 }
-            } catch {
-                throw LedgerError(error, path: path)
             }
         }
-        let spooled: SpooledRecording
-        do {
-            spooled = try SpooledRecording(descriptor, in: path)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        let spooled = try await asking { try SpooledRecording(descriptor, in: path) }
         defer { spooled.remove() }
         return try await importRecording(spooled.path, progress: progress)
     }

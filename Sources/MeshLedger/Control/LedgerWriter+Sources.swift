@@ -22,12 +22,10 @@ extension LedgerWriter {
     /// - Throws: `.locked` if it does not respond, `.permission` if this user may not ask, `.missing` if there is no ledger.
     package static func sources(at path: String) async throws(LedgerError) -> [UInt8]? {
         if let answer = try await answer(.sources, at: path) { return answer.bytes }
-        do throws(EventLogError) {
+        return try LedgerError.wrapping(path) {
             _ = try LogFolder(path: path).readCurrent()
             try ControlSocket.requireAccess(in: path)
             return nil
-        } catch {
-            throw LedgerError(error)
         }
     }
 

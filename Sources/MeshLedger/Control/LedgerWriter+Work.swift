@@ -8,13 +8,7 @@ extension LedgerWriter {
     /// Waits until all views have folded every event of the log, stale ones are rebuilt, and everything is committed.
     /// - Throws: the error that stopped a view, such as `.full` or `.corrupt`; `.locked` if the writing process stops answering.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
-        try await asking {
-            try await either(isRepeatable: true) {
-                try await $0.catchUp(progress: progress)
-            } _: { client in
-                _ = try await client.call(.catchUp) { progress?($0.ofFold) }
-            }
-        }
+        try await ask(.catchUp, isRepeatable: true, progress: { progress?($0.ofFold) })
     }
 
     /// Commits what the views have folded; a process that writes on behalf of this one folds what is missing first.
@@ -36,25 +30,14 @@ extension LedgerWriter {
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
-        try await asking {
-            try await either {
-                try await $0.rebuild(names, keepsOld: keepsOld, progress: progress)
-            } _: { client in
-                _ = try await client.call(.rebuild(views: names ?? [], keepsOld: keepsOld)) { progress?($0.ofFold) }
-            }
-        }
+        if let names, names.isEmpty { return }  // a request without names rebuilds all
+        try await ask(.rebuild(views: names ?? [], keepsOld: keepsOld), progress: { progress?($0.ofFold) })
     }
 
     /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
     /// - Throws: what `Ledger.goBack` throws, and `.locked` if the writing process stops answering.
     public func goBack(_ names: [String]) async throws(LedgerError) {
-        try await asking {
-            try await either { ledger in
-                for name in names { try await ledger.goBack(name) }
-            } _: { client in
-                _ = try await client.call(.goBack(views: names))
-            }
-        }
+        try await ask(.goBack(views: names))
     }
 
     /// Adds or removes keys and starts rebuilding every view with them. `catchUp()` waits for that.
@@ -62,24 +45,12 @@ extension LedgerWriter {
     /// - Throws: errors of the file `keys.json`, and `.locked` if the writing process stops answering.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
-        try await asking {
-            try await either {
-                try await $0.changeKeys(change)
-            } _: { client in
-                Int(clamping: try await client.call(.changeKeys(change)).numbers.first ?? 0)
-            }
-        }
+        try await ask(.changeKeys(change)) { Int(clamping: $0.numbers.first ?? 0) }
     }
 
     /// Seals all events but the newest few.
     public func seal(progress: @escaping @Sendable (SealingProgress) -> Void = { _ in }) async throws(LedgerError) {
-        try await asking {
-            try await either {
-                try await $0.log.seal(progress: progress)
-            } _: { client in
-                _ = try await client.call(.seal) { progress(SealingProgress(sealed: $0.position, target: $0.target)) }
-            }
-        }
+        try await ask(.seal, progress: { progress(SealingProgress(sealed: $0.position, target: $0.target)) })
     }
 
     /// Rewrites the log without the free pages of its file.
@@ -91,14 +62,10 @@ extension LedgerWriter {
             guard error.code == .locked else { throw LedgerError(error) }
         }
         let writer = try await open(at: path)
-        let done = try await writer.asking {
-            try await writer.either {
-                try await $0.log.compact()
-            } _: { client in
-                let numbers = try await client.call(.compact).numbers.map { Int(clamping: $0) }
-                guard numbers.count == 3 else { throw ControlFailure.control(ControlError(.protocolBroken, path: client.path)) }
-                return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
-            }
+        let done = try await writer.ask(.compact) { answer -> LogCompaction? in
+            let numbers = answer.numbers.map { Int(clamping: $0) }
+            guard numbers.count == 3 else { return nil }
+            return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
         }
         try await writer.close()
         return done
@@ -113,14 +80,8 @@ extension LedgerWriter {
     public func erase(
         _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
-        try await asking {
-            try await either {
-                try await $0.erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
-            } _: { client in
-                let numbers = try await client.call(.erase(ranges, reason: reason, request: request, forgetting: forgotten))
-                    .numbers
-                return ErasureReport(events: numbers.dropFirst().map { EventSequence($0) }, erased: numbers.first ?? 0)
-            }
+        try await ask(.erase(ranges, reason: reason, request: request, forgetting: forgotten)) {
+            ErasureReport(events: $0.numbers.dropFirst().map { EventSequence($0) }, erased: $0.numbers.first ?? 0)
         }
     }
 
@@ -133,17 +94,8 @@ extension LedgerWriter {
     public func retain(
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) -> (first: EventSequence, count: UInt64) {
-        try await asking {
-            try await either {
-                let done = try await $0.retain(through: last, keeping: checkpoints, progress: progress)
-                return (done.first, done.count)
-            } _: { client in
-                let answer = try await client.call(.retain(through: last, keeping: checkpoints)) { progress?($0.ofFold) }
-                guard answer.numbers.count == 2 else {
-                    throw ControlFailure.control(ControlError(.protocolBroken, path: client.path))
-                }
-                return (EventSequence(answer.numbers[0]), answer.numbers[1])
-            }
+        try await ask(.retain(through: last, keeping: checkpoints), progress: { progress?($0.ofFold) }) {
+            $0.numbers.count == 2 ? (EventSequence($0.numbers[0]), $0.numbers[1]) : nil
         }
     }
 
@@ -177,12 +129,34 @@ extension LedgerWriter {
         }
     }
 
-    func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
-        do {
-            return try await body()
-        } catch {
-            throw LedgerError(error, path: path)
+    /// Carries out a request as the control socket does, here or in the process that writes.
+    ///
+    /// - Parameter result: makes the result of the answer; nil if the answer is not one to this request.
+    func ask<Result>(
+        _ request: ControlRequest, isRepeatable: Bool = false, progress: @escaping @Sendable (ControlProgress) -> Void = { _ in },
+        _ result: (ControlAnswer) -> Result?
+    ) async throws(LedgerError) -> Result {
+        func checked(_ answer: ControlAnswer) throws(ControlFailure) -> Result {
+            guard let result = result(answer) else { throw .control(ControlError(.protocolBroken, path: path)) }
+            return result
         }
+        return try await asking {
+            try await either(isRepeatable: isRepeatable) {
+                try checked(await $0.perform(request, progress: progress))
+            } _: {
+                try checked(await $0.call(request, progress: progress))
+            }
+        }
+    }
+
+    func ask(
+        _ request: ControlRequest, isRepeatable: Bool = false, progress: @escaping @Sendable (ControlProgress) -> Void = { _ in }
+    ) async throws(LedgerError) {
+        _ = try await ask(request, isRepeatable: isRepeatable, progress: progress) { $0 }
+    }
+
+    func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
+        try await LedgerError.wrapping(path, body)
     }
 }
 
@@ -224,9 +198,7 @@ extension LedgerWriter: EventSink {
             try await either {
                 try await $0.log.append(events, cursor: cursor, token: token)
             } _: { client in
-                let numbers = try await client.call(.append(events, cursor: cursor, token: token)).numbers
-                guard numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
-                return EventSequence(numbers[0])...EventSequence(numbers[1])
+                try await client.call(.append(events, cursor: cursor, token: token)).range
             }
         }
     }

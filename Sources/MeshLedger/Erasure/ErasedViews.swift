@@ -21,11 +21,7 @@ struct ErasedViews: Sendable {
     func removeAll() throws {
         if FileManager.default.fileExists(atPath: folder) {
             // First renamed as a whole: otherwise a process that opens a view now would put files into the folder that is being removed.
-            do {
-                try OwnedFile.move(folder, to: ledger + "/" + Self.removed + UUID().uuidString)
-            } catch {
-                throw LedgerError(error, path: folder)
-            }
+            try LedgerError.wrapping(folder) { try OwnedFile.move(folder, to: ledger + "/" + Self.removed + UUID().uuidString) }
             try Self.sync(ledger)
         }
         try removeLeftovers()

@@ -11,7 +11,7 @@ extension Ledger {
     ///
     /// - Throws: `.missing` for sequences that do not exist, `.notErasable` for some that retention has dropped.
     public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
-        do {
+        try wrappingErrors {
             guard case .sequences(let ranges) = selection else {
                 return try search(EventSequence(1)...EventSequence(.max), selection)
             }
@@ -30,8 +30,6 @@ extension Ledger {
                 found += try search(range, selection)
             }
             return found
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -109,12 +107,10 @@ extension Ledger {
         _ forgotten: ErasureSubject?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
     ) async throws(LedgerError) -> ErasureReport {
         let log = log
-        do {
-            return try await gate.run {
+        return try await wrappingErrors {
+            try await gate.run {
                 try await engine.erase(definitions, keyring: keyring, forgetting: forgotten) { try await work(log) }
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 }

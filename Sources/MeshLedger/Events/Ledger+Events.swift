@@ -19,7 +19,7 @@ extension Ledger {
     public func sequences(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [EventSequence] {
-        do {
+        try wrappingErrors {
             var found: [EventSequence] = []
             try forEachCandidate(selection, range, newestFirst) { candidates in
                 let wanted = try selection.packetID.map { try confirmed(candidates, ofPacket: $0) } ?? candidates
@@ -27,8 +27,6 @@ extension Ledger {
                 return found.count < limit
             }
             return found
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -39,7 +37,7 @@ extension Ledger {
     public func events(
         of selection: EventSelection, in times: Range<Timestamp>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [Event] {
-        do {
+        try wrappingErrors {
             var sequences: [EventSequence] = []
             if let times {
                 let runs = try log.runs(arrivedFrom: times.lowerBound, before: times.upperBound)
@@ -53,8 +51,6 @@ extension Ledger {
             var events: [Event] = []
             try forEachEvent(at: sequences) { header, payload in events.append(Event(header: header, payload: payload.asArray)) }
             return events
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -100,15 +96,13 @@ extension Ledger {
     /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func runs(heardFrom start: Timestamp?, before end: Timestamp?) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         let blocks = try HeardBlocks(of: past?.whole ?? self)
-        do {
+        return try wrappingErrors {
             guard let past else { return try blocks.runs(from: start, before: end) }
             let limits = [end, past.heardLater == nil ? nil : past.clock?.next].compactMap(\.self)
             return try blocks.runs(from: start, before: limits.min()).compactMap { run in
                 let last = min(run.upperBound.rawValue, past.through)
                 return run.lowerBound.rawValue <= last ? run.lowerBound...EventSequence(last) : nil
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -211,5 +205,13 @@ extension Ledger {
             }
             next = end
         }
+    }
+
+    /// Continues the consumer with that name, or creates it: it reads all events in order, at least once, and durably remembers its
+    /// position. The ledger may be open for reading only.
+    ///
+    /// - Throws: `.locked` with the process that already runs it, and errors of `EventLog.consumer(named:from:)`.
+    public func consumer(named name: String, from start: ConsumerStart = .start) throws(LedgerError) -> EventConsumer {
+        try wrappingErrors { try log.consumer(named: name, from: start) }
     }
 }

@@ -20,7 +20,7 @@ extension Ledger {
     package func forEachIndexedEvent(
         in range: ClosedRange<EventSequence>, _ visitor: (IndexedEvent) throws -> Bool
     ) throws(LedgerError) {
-        do {
+        try wrappingErrors {
             let (store, last) = try packetIndex()
             let end = min(last, try store.checkpoint().sequence, range.upperBound.rawValue)
             guard range.lowerBound.rawValue <= end else { return }
@@ -33,8 +33,6 @@ extension Ledger {
                 guard try block.forEachEvent(in: range.lowerBound.rawValue...end, visitor) else { return }
                 number = found + 1
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

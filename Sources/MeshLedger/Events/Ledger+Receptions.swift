@@ -12,11 +12,7 @@ extension Ledger {
     /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.
     public func receptions(of id: UInt32, from sender: UInt32? = nil) throws(LedgerError) -> [PacketReception] {
         let sequences = try sequences(of: Self.selection(id, sender))
-        do {
-            return try PacketReader(self).receptions(at: sequences)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        return try wrappingErrors { try PacketReader(self).receptions(at: sequences) }
     }
 
     /// The packets with an id, the first one first, each with all of its receptions: ids recur, other nodes use the same ones, and some are forged.
@@ -78,7 +74,7 @@ extension Ledger {
         _ selection: EventSelection, in range: ClosedRange<EventSequence>?, skipping skips: Int = 0, includesEarlier: Bool,
         where fits: (PacketWalk.Found) -> Bool, _ visitor: (PacketRow) -> Bool
     ) throws(LedgerError) {
-        do {
+        try wrappingErrors {
             let reader = try PacketReader(self)
             var (skips, part, waiting) = (skips, EventParts(), [PacketWalk.Found]())
             var size = part.next()
@@ -102,8 +98,6 @@ extension Ledger {
             } atEnd: { walk in
                 if goesOn { try pass(walk.channels) }
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -156,11 +150,7 @@ extension Ledger {
     /// The sender and id of the packet in an event; nil for an event without one, or that is not kept.
     package func packetName(at sequence: EventSequence) throws(LedgerError) -> PacketName? {
         var names = PacketNames(log)
-        do throws(EventLogError) {
-            return try names.name(at: sequence)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        return try wrappingErrors { try names.name(at: sequence) }
     }
 
     /// Walks back through the index as far as events after `cut` may replace rows.

@@ -41,12 +41,7 @@ extension Ledger {
     /// Today's store of a view; nil before its first build.
     func builtStore(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore? {
         guard !isClosed.load(ordering: .acquiring) else { throw .closed(path) }
-        let store: ViewStore?
-        do throws(StorageError) {
-            store = try served.store(definition)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        let store = try wrappingErrors { try served.store(definition) }
         if let store, isReadOnly { try checkLayout(of: store, definition) }
         return store
     }
@@ -63,11 +58,7 @@ extension Ledger {
         _ view: String, _ body: (ViewStore) throws(StorageError) -> Result
     ) throws(LedgerError) -> Result {
         let store = try store(of: view)
-        do throws(StorageError) {
-            return try body(store)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        return try wrappingErrors { try body(store) }
     }
 
     /// Visits the rows of a series (all keys with this prefix, then time and sequence) that match the query.

@@ -63,7 +63,7 @@ struct SeriesReader<Row: SeriesRow>: @unchecked Sendable {
 
     /// The key prefix of each series: one seek per series.
     func prefixes(where isWanted: ([UInt8]) -> Bool = { _ in true }) throws(LedgerError) -> [[UInt8]] {
-        do throws(StorageError) {
+        try ledger.wrappingErrors {
             var found: [[UInt8]] = []
             let transaction = try today.environment.beginRead()
             var cursor = try transaction.cursor(today.table(Row.table))
@@ -74,8 +74,6 @@ struct SeriesReader<Row: SeriesRow>: @unchecked Sendable {
                 isThere = try cursor.seek(atOrAfter: (prefix + Array(repeating: UInt8.max, count: 13)).rawSpan)
             }
             return found
-        } catch {
-            throw LedgerError(error, path: ledger.path)
         }
     }
 
@@ -167,7 +165,7 @@ struct SeriesReader<Row: SeriesRow>: @unchecked Sendable {
     /// Where the series begin in the order, by their keys: a short list decodes few rows.
     private func firstHeads(_ prefixes: [[UInt8]]) throws(LedgerError) -> [Head] {
         guard let seconds = query.seconds else { return [] }
-        do throws(StorageError) {
+        return try ledger.wrappingErrors {
             var heads: [Head] = []
             let transaction = try today.environment.beginRead()
             var cursor = try transaction.cursor(today.table(Row.table))
@@ -182,19 +180,12 @@ struct SeriesReader<Row: SeriesRow>: @unchecked Sendable {
                 heads.append(Head(prefix: prefix, time: time, sequence: cursor.key.bigEndianUInt64(at: prefix.count + 4)))
             }
             return heads
-        } catch {
-            throw LedgerError(error, path: ledger.path)
         }
     }
 
     /// Where a head belongs among the others, the last of which is next.
     private func place(of head: Head, in heads: [Head]) -> Int {
-        var (low, high) = (0, heads.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if precedes(head, heads[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        heads.partitioningIndex { !precedes(head, $0) }
     }
 
     private func precedes(_ left: Head, _ right: Head) -> Bool {

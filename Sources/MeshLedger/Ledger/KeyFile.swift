@@ -9,13 +9,7 @@ enum KeyFile {
 
     static func load(from ledger: String) throws(LedgerError) -> Keyring {
         let path = path(in: ledger)
-        let bytes: [UInt8]?
-        do throws(StorageError) {
-            bytes = try OwnedFile.contents(path)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
-        guard let bytes else { return .standard }
+        guard let bytes = try LedgerError.wrapping(path, { try OwnedFile.contents(path) }) else { return .standard }
         do {
             return try JSONDecoder().decode(Keyring.self, from: Data(bytes))
         } catch {
@@ -30,13 +24,11 @@ enum KeyFile {
     /// group could read nothing any more.
     static func save(_ keyring: Keyring, in ledger: String) throws(LedgerError) {
         let path = path(in: ledger)
-        do {
+        try LedgerError.wrapping(path) {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
             let data = try encoder.encode(keyring)
             try OwnedFile.replace(path, with: Array(data), mode: .groupLikeFolder)
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

@@ -32,15 +32,13 @@ extension Ledger {
             }
             waiting.removeAll(keepingCapacity: true)
         }
-        do {
+        try wrappingErrors {
             try forEachIndexedEvent { event in
                 guard event.hasPacket, event.isFirstReception, event.port == nil else { return }
                 waiting.append(EventSequence(event.sequence))
                 if waiting.count == Self.packetsAtOnce { try count() }
             }
             try count()
-        } catch {
-            throw LedgerError(error, path: path)
         }
         return trial
     }

@@ -10,11 +10,7 @@ extension Ledger {
     /// - Throws: `.readOnly`, `.corrupt` if a baseline would be needed and is damaged, and errors of the disk.
     public func setKeyring(_ keyring: Keyring) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            try await gate.run { try await store(keyring) }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try await wrappingErrors { try await gate.run { try await store(keyring) } }
     }
 
     /// Adds or removes keys, like `setKeyring`, if that changes anything.
@@ -23,15 +19,13 @@ extension Ledger {
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            return try await gate.run {
+        return try await wrappingErrors {
+            try await gate.run {
                 var keyring = keyring
                 let count = change.apply(to: &keyring)
                 if count > 0 { try await store(keyring) }
                 return count
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 

@@ -13,12 +13,10 @@ extension Ledger {
     ) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
-        do {
+        try await wrappingErrors {
             try await gate.run {
                 try await engine.rebuild(chosen, of: definitions, keyring: keyring, keepsOld: keepsOld, progress: progress)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -33,13 +31,11 @@ extension Ledger {
         _ body: @escaping @Sendable (RowDifference) throws -> Bool
     ) async throws(LedgerError) {
         let definition = try definition(name)
-        do {
+        try await wrappingErrors {
             if isReadOnly { return try compareBeside(definition, body) }
             try await gate.run {
                 try await engine.compare(definition, keyring: keyring, progress: progress, body)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -50,10 +46,6 @@ extension Ledger {
     public func goBack(_ name: String) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
         let definition = try definition(name)
-        do {
-            try await gate.run { try await engine.goBack(definition) }
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try await wrappingErrors { try await gate.run { try await engine.goBack(definition) } }
     }
 }

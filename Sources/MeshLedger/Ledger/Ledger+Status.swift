@@ -58,11 +58,7 @@ extension Ledger {
             status.isPinned = served.folder(definition.name).isPinned
             if past != nil { status.servedRecipe = definition.recipe.identifier }
             let store = try isBuilt(definition) ? self.store(of: definition.name) : nil
-            do throws(StorageError) {
-                if let store { try Self.fill(&status, from: store, definition) }
-            } catch {
-                throw LedgerError(error, path: path)
-            }
+            if let store { try wrappingErrors { try Self.fill(&status, from: store, definition) } }
             all.append(status)
         }
         return all
@@ -85,32 +81,20 @@ extension Ledger {
         let folder = served.folder(definition.name)
         guard !folder.isPinned else { return true }
         guard let name = folder.current(), name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { return false }
-        do throws(StorageError) {
-            return try served.store(definition)?.checkpoint().sequence == head
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        return try wrappingErrors { try served.store(definition)?.checkpoint().sequence == head }
     }
 
     /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.
     /// - Throws: errors of the log's file.
     public func viewsHoldErased() throws(LedgerError) -> Bool {
-        do {
-            return try ErasedViews(ledger: path).areStale(log)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try wrappingErrors { try ErasedViews(ledger: path).areStale(log) }
     }
 
     /// The same, if no other process is about to rebuild them, as one that erases does at the end.
     /// - Throws: errors of the log's file.
     public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
         let views = ErasedViews(ledger: path)
-        do throws(EventLogError) {
-            return try log.waitsInVain { () throws(EventLogError) in try views.areStale(log) }
-        } catch {
-            throw LedgerError(error)
-        }
+        return try wrappingErrors { try log.waitsInVain { () throws(EventLogError) in try views.areStale(log) } }
     }
 
     private static func fill(
@@ -162,11 +146,7 @@ extension Ledger {
 
     /// What changes with each erasure and each cut.
     private func changesOfThePast() throws(LedgerError) -> [EventSequence] {
-        do {
-            return [try log.lastErasure() ?? .zero, log.first]
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try wrappingErrors { [try log.lastErasure() ?? .zero, log.first] }
     }
 
     private func viewsWithOtherCheckpoints() throws(LedgerError) -> [String] {
@@ -176,11 +156,9 @@ extension Ledger {
             let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
             // A view whose checkpoint is before the first kept event begins with its baseline.
             guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }
-            do {
+            try wrappingErrors {
                 let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
                 if known != checkpoint.checksum { strangers.append(definition.name) }
-            } catch {
-                throw LedgerError(error, path: path)
             }
         }
         return strangers

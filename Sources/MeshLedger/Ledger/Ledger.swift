@@ -121,7 +121,7 @@ public final class Ledger: Sendable {
     public static func open(at path: String, options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, path)
         TemporaryFolders.removeAbandoned()
-        do {
+        return try await LedgerError.wrapping(path) {
             let (log, isReadOnly) = try openLog(at: path, options)
             let (keyring, keysProblem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)
             let ledger = Ledger(
@@ -136,8 +136,6 @@ public final class Ledger: Sendable {
                 throw error
             }
             return ledger
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -179,14 +177,12 @@ public final class Ledger: Sendable {
     /// - Throws: `.cannotCreate`, `.full`, and `.schema` if a custom view is not valid.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, TemporaryFolders.folder)
-        do {
+        return try await LedgerError.wrapping(TemporaryFolders.folder) {
             let (path, log) = try TemporaryFolders.make { try EventLog.create(at: $0, options: try logOptions(options, of: $0)) }
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
             try await ledger.startNew()
             return ledger
-        } catch {
-            throw LedgerError(error, path: TemporaryFolders.folder)
         }
     }
 
@@ -277,22 +273,14 @@ public final class Ledger: Sendable {
     /// - Throws: `.readOnly`, and the error that stopped a view, such as `.full` or `.corrupt`.
     public func catchUp(progress: (@Sendable (FoldProgress) -> Void)? = nil) async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            try await engine.settle(progress)
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try await wrappingErrors { try await engine.settle(progress) }
     }
 
     /// Commits everything that was appended so far to the views that answer now. Does not wait for views that are being rebuilt.
     /// - Throws: `.readOnly`, and errors of the disk.
     public func flush() async throws(LedgerError) {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            try await engine.flush()
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try await wrappingErrors { try await engine.flush() }
     }
 
     /// Flushes the views and closes all files. The ledger cannot be used afterwards; further calls wait for the first one.

@@ -1,6 +1,7 @@
 public import EventLog
 import LMDB
 import Projections
+import ViewQuery
 
 /// An error of a ledger, in one sentence: what failed, where, and what to do.
 public struct LedgerError: Error, Sendable, CustomStringConvertible {
@@ -76,12 +77,32 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case let error as LedgerError: self = error
         case let error as StorageError where error.code == .closed: self = .closed(path)
         case let error as EventLogError: self.init(error)
+        case let error as QueryError:
+            let code: Code = error.code == .malformedRow ? .corrupt : .query
+            self.init(code, path: path, error.description, underlying: error)
         case let error as StorageError: self.init(Self.code(of: error.code), path: error.path, "\(error)", underlying: error)
         case let error where error is ViewFolderError || StorageError.isOfFile(error):
             let cause = StorageError(foundation: error, path: path)
             let text = (error as? ViewFolderError)?.description ?? "\(cause)"
             self.init(Self.code(of: cause.code), path: cause.path, text, underlying: cause)
         default: self.init(.storage, path: path, "\(error)", underlying: error)
+        }
+    }
+
+    /// Runs `body`; whatever it throws becomes an error of the ledger at `path`.
+    static func wrapping<Result: ~Copyable>(_ path: String, _ body: () throws -> Result) throws(LedgerError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw LedgerError(error, path: path)
+        }
+    }
+
+    static func wrapping<Result>(_ path: String, _ body: () async throws -> Result) async throws(LedgerError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw LedgerError(error, path: path)
         }
     }
 
@@ -130,5 +151,15 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         case .superseded: .beingBuilt
         default: .storage
         }
+    }
+}
+
+extension Ledger {
+    func wrappingErrors<Result: ~Copyable>(_ body: () throws -> Result) throws(LedgerError) -> Result {
+        try LedgerError.wrapping(path, body)
+    }
+
+    func wrappingErrors<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
+        try await LedgerError.wrapping(path, body)
     }
 }

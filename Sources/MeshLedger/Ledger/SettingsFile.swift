@@ -33,10 +33,8 @@ struct SettingsFile {
     /// Replaced in one step, even beside a running writer; removed if there is no number.
     func save(_ values: [(name: String, value: Int64?)]) throws(LedgerError) {
         let text = values.compactMap { line in line.value.map { "\(line.name) \($0)\n" } }.joined()
-        do {
+        try LedgerError.wrapping(path) {
             if text.isEmpty { try OwnedFile.remove(path) } else { try CheckedText.replace(path, with: text) }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 }

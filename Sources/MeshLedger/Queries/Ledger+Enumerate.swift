@@ -30,12 +30,7 @@ extension Ledger {
     private func visitBatches<Row: QueryRow>(
         _ descriptor: FetchDescriptor<Row>, _ batchSize: Int, _ body: (Row) async throws -> Void
     ) async throws {
-        var batches: QueryBatches<Row>
-        do throws(QueryError) {
-            batches = try QueryBatches(descriptor, size: batchSize, self)
-        } catch {
-            throw queryError(error)
-        }
+        var batches = try wrappingErrors { try QueryBatches(descriptor, size: batchSize, self) }
         while let rows = try next(&batches) {
             for row in rows { try await body(row) }
         }
@@ -44,11 +39,7 @@ extension Ledger {
     /// The next rows of a query that is read in batches, nil after the last.
     /// - Throws: what `fetch` throws.
     public func next<Row>(_ batches: inout QueryBatches<Row>) throws(LedgerError) -> [Row]? {
-        do {
-            return try batches.next { try store(of: Row.view) }
-        } catch {
-            throw queryError(error)
-        }
+        try wrappingErrors { try batches.next { try store(of: Row.view) } }
     }
 
     /// The rows of the query as a stream, read on demand: if you stop early, the rest is not read.
@@ -98,11 +89,7 @@ public struct RowStream<Row: QueryRow>: AsyncSequence, Sendable {
                 batches = known
                 batches.size = Swift.min(batchSize, batches.size * 2)
             } else {
-                do throws(QueryError) {
-                    batches = try QueryBatches(descriptor, size: Swift.min(batchSize, 16), ledger)
-                } catch {
-                    throw ledger.queryError(error)
-                }
+                batches = try ledger.wrappingErrors { try QueryBatches(descriptor, size: Swift.min(batchSize, 16), ledger) }
             }
             self.batches = nil
             rows = try ledger.next(&batches)?.reversed() ?? []

@@ -101,21 +101,15 @@ extension Ledger {
     /// The rows of the query that are current by every unique rule: see `UniqueRule`.
     /// - Throws: as `fetch`.
     public func fetchCurrent<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Row] {
-        do {
-            return try UniqueRows<Row>(in: store(of: Row.view), self).current(descriptor)
-        } catch {
-            throw queryError(error)
-        }
+        try wrappingErrors { try UniqueRows<Row>(in: store(of: Row.view), self).current(descriptor) }
     }
 
     /// How the query is answered: by key ranges or a scan, and what is done with each row.
     /// - Throws: `.query` if the query cannot be answered.
     public func explain<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws(LedgerError) -> QueryExplanation {
-        do {
+        try wrappingErrors {
             let store = try? store(of: Row.view)  // without a built view, the plan includes every possible check
             return try QueryRun(store.map { descriptor.settled(in: $0) } ?? descriptor, self).explanation
-        } catch {
-            throw queryError(error)
         }
     }
 
@@ -149,7 +143,7 @@ extension Ledger {
     func answering<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, _ body: (QueryRun<Row>, ViewStore) throws -> Result
     ) throws(LedgerError) -> Result {
-        do {
+        try wrappingErrors {
             let store = try store(of: Row.view)
             do {
                 return try answer(descriptor, in: store, body)
@@ -159,8 +153,6 @@ extension Ledger {
                 guard current !== store else { throw error }
                 return try answer(descriptor, in: current, body)
             }
-        } catch {
-            throw queryError(error)
         }
     }
 
@@ -172,12 +164,6 @@ extension Ledger {
         let result = try body(QueryRun(settled, self), store)
         guard Row.archive != nil, settled.isStale(in: store) else { return result }
         return try body(QueryRun(descriptor, self), store)
-    }
-
-    package func queryError(_ error: any Error) -> LedgerError {
-        guard let error = error as? QueryError else { return LedgerError(error, path: path) }
-        let code: LedgerError.Code = error.code == .malformedRow ? .corrupt : .query
-        return LedgerError(code, path: path, error.description, underlying: error)
     }
 }
 

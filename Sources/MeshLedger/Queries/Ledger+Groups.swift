@@ -42,7 +42,9 @@ extension Ledger {
         _ descriptor: FetchDescriptor<Row>, by width: BucketWidth, _ aggregates: [Aggregate<Row>] = [],
         includesEmpty: Bool = false
     ) throws(LedgerError) -> [TimeBucket] {
-        guard let time: @Sendable (borrowing Row) -> UInt32 = Row.column(named: "time") else { throw queryError(Row.withoutTime) }
+        guard let time: @Sendable (borrowing Row) -> UInt32 = Row.column(named: "time") else {
+            throw LedgerError(Row.withoutTime, path: path)
+        }
         return try buckets(descriptor, width, time, aggregates, includesEmpty)
     }
 

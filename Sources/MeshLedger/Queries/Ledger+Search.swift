@@ -13,11 +13,7 @@ extension Ledger {
     /// ```
     /// - Throws: `.query` if the property is not indexed by words, or the predicate cannot be evaluated.
     public func search<Row: QueryRow>(_ query: TextQuery<Row>) throws(LedgerError) -> [TextHit<Row>] {
-        do {
-            return try TextSearch(query, self).hits(in: store(of: Row.view))
-        } catch {
-            throw queryError(error)
-        }
+        try wrappingErrors { try TextSearch(query, self).hits(in: store(of: Row.view)) }
     }
 
     /// The messages whose text has the words, the best results first, within the query's times, channel and page.
@@ -31,12 +27,9 @@ extension Ledger {
         _ words: String, _ demand: TextQuery<MessageRow>.Demand = .allWords, of node: UInt32? = nil,
         with pattern: TextPattern? = nil, isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<MessageRow>] {
-        guard let seconds = query.seconds else { return [] }
-        var search = TextQuery(words, in: \MessageRow.text, demand, fetchLimit: query.limit)
-        (search.fetchOffset, search.includesArchived) = (query.offset, query.includesArchived)
-        (search.predicate, search.isFuzzy) = (Self.predicate(seconds, node, query.channel), isFuzzy)
-        search.textConditions = pattern.map { [TextCondition($0, in: \.text)] } ?? []
-        return try self.search(search)
+        try search(TextQuery(words, in: \.text, demand), with: pattern, isFuzzy, query) {
+            Self.predicate($0, node, query.channel)
+        }
     }
 
     /// The nodes whose long and short names have the words, the best results first, last heard within the query's times.
@@ -45,14 +38,10 @@ extension Ledger {
         _ words: String, _ demand: TextQuery<NodeRow>.Demand = .allWords, with pattern: TextPattern? = nil, isFuzzy: Bool = false,
         _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<NodeRow>] {
-        guard let seconds = query.seconds else { return [] }
-        var search = TextQuery(words, in: [\NodeRow.longName, \.shortName], demand, fetchLimit: query.limit)
-        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
-        search.textConditions =
-            pattern.map { [.any([TextCondition($0, in: \.longName), TextCondition($0, in: \.shortName)])] } ?? []
-        let (first, last) = (seconds.lowerBound, seconds.upperBound)
-        if first > 0 || last < .max { search.predicate = #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } }
-        return try self.search(search)
+        try search(TextQuery(words, in: [\.longName, \.shortName], demand), with: pattern, isFuzzy, query) { seconds in
+            let (first, last) = (seconds.lowerBound, seconds.upperBound)
+            return first > 0 || last < .max ? #Predicate { $0.lastHeard >= first && $0.lastHeard <= last } : nil
+        }
     }
 
     /// The waypoints whose names and descriptions have the words, the best results first, last changed within the query's times.
@@ -61,13 +50,24 @@ extension Ledger {
         _ words: String, _ demand: TextQuery<WaypointRow>.Demand = .allWords, with pattern: TextPattern? = nil,
         isFuzzy: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TextHit<WaypointRow>] {
+        try search(TextQuery(words, in: [\.name, \.details], demand), with: pattern, isFuzzy, query) { seconds in
+            let (first, last) = (seconds.lowerBound, seconds.upperBound)
+            return first > 0 || last < .max ? #Predicate { $0.time >= first && $0.time <= last } : nil
+        }
+    }
+
+    /// A search within the query's times and page; one of its texts must contain the pattern.
+    private func search<Row: QueryRow>(
+        _ words: TextQuery<Row>, with pattern: TextPattern?, _ isFuzzy: Bool, _ query: RowQuery,
+        where predicate: (ClosedRange<UInt32>) -> Predicate<Row>?
+    ) throws(LedgerError) -> [TextHit<Row>] {
         guard let seconds = query.seconds else { return [] }
-        var search = TextQuery(words, in: [\WaypointRow.name, \.details], demand, fetchLimit: query.limit)
-        (search.fetchOffset, search.includesArchived, search.isFuzzy) = (query.offset, query.includesArchived, isFuzzy)
-        search.textConditions = pattern.map { [.any([TextCondition($0, in: \.name), TextCondition($0, in: \.details)])] } ?? []
-        let (first, last) = (seconds.lowerBound, seconds.upperBound)
-        if first > 0 || last < .max { search.predicate = #Predicate { $0.time >= first && $0.time <= last } }
-        return try self.search(search)
+        var words = words
+        (words.isFuzzy, words.predicate) = (isFuzzy, predicate(seconds))
+        (words.fetchLimit, words.fetchOffset, words.includesArchived) = (query.limit, query.offset, query.includesArchived)
+        let conditions = pattern.map { pattern in words.properties.map { TextCondition(pattern, in: $0) } } ?? []
+        words.textConditions = conditions.count > 1 ? [.any(conditions)] : conditions
+        return try search(words)
     }
 
     /// The messages whose text matches a pattern, within the query's times, channel and page, in order of time. The index

@@ -66,30 +66,16 @@ public final class LedgerSnapshot {
     /// - Throws: `.snapshotExpired` after the time limit, and errors of the file.
     public func checkpoint(of view: String) throws(LedgerError) -> EventSequence {
         let read = try read(view)
-        do throws(StorageError) {
-            return EventSequence(rawValue: try read.store.checkpoint(in: read.transaction).sequence)
-        } catch {
-            throw LedgerError(error, path: ledger.path)
-        }
-    }
-
-    func asLedgerError<Result>(_ body: () throws -> Result) throws(LedgerError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ledger.queryError(error)
-        }
+        return try ledger.wrappingErrors { EventSequence(rawValue: try read.store.checkpoint(in: read.transaction).sequence) }
     }
 
     func answering<Row: QueryRow, Result>(
         _ descriptor: FetchDescriptor<Row>, _ body: (QueryRun<Row>, ViewStore, borrowing ReadTransaction) throws -> Result
     ) throws(LedgerError) -> Result {
         let read = try read(Row.view)
-        do {
+        return try ledger.wrappingErrors {
             let run = try QueryRun(descriptor.settled(in: read.store, read.transaction), self)
             return try body(run, read.store, read.transaction)
-        } catch {
-            throw ledger.queryError(error)
         }
     }
 
@@ -104,12 +90,10 @@ public final class LedgerSnapshot {
         }
         if let known = reads[view] { return known }
         let store = try ledger.store(of: view)
-        do throws(StorageError) {
+        return try ledger.wrappingErrors {
             let read = try ViewRead(store)
             reads[view] = read
             return read
-        } catch {
-            throw LedgerError(error, path: ledger.path)
         }
     }
 

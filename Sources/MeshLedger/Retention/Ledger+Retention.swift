@@ -15,20 +15,14 @@ extension Ledger {
         _ policy: RetentionPolicy, now: Timestamp = .now, trustsClock: Bool = false
     ) throws(LedgerError) -> RetentionPlan? {
         guard trustsClock else { return try retentionOutlook(policy, now: now).plan }
-        do throws(EventLogError) {
-            return try log.retentionPlan(olderThan: policy.oldest(at: now), largerThan: policy.largestBytes)
-        } catch {
-            throw LedgerError(error)
-        }
+        return try wrappingErrors { try log.retentionPlan(olderThan: policy.oldest(at: now), largerThan: policy.largestBytes) }
     }
 
     /// What the policy would drop now, and what the clock alone would.
     /// - Throws: `.closed`, and errors of the log's file.
     public func retentionOutlook(_ policy: RetentionPolicy, now: Timestamp = .now) throws(LedgerError) -> RetentionOutlook {
-        do throws(EventLogError) {
-            return try log.retentionOutlook(olderThan: policy.longestSeconds, largerThan: policy.largestBytes, now: now)
-        } catch {
-            throw LedgerError(error)
+        try wrappingErrors {
+            try log.retentionOutlook(olderThan: policy.longestSeconds, largerThan: policy.largestBytes, now: now)
         }
     }
 
@@ -42,13 +36,11 @@ extension Ledger {
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) -> Retention {
         guard !isReadOnly else { throw readOnlyError }
-        do {
-            return try await gate.run {
+        return try await wrappingErrors {
+            try await gate.run {
                 try await engine.retain(
                     through: last.rawValue, definitions, keyring: keyring, keeping: checkpoints, progress: progress)
             }
-        } catch {
-            throw LedgerError(error, path: path)
         }
     }
 
@@ -67,11 +59,7 @@ extension Ledger {
     /// The last retention and the event that records it; nil if nothing was dropped.
     /// - Throws: `.closed`, and errors of the log's file.
     public func retention() throws(LedgerError) -> (event: EventSequence, retention: Retention)? {
-        do throws(EventLogError) {
-            return try log.retention()
-        } catch {
-            throw LedgerError(error)
-        }
+        try wrappingErrors { try log.retention() }
     }
 
     /// The policy that a writer, including this one, applies periodically. Off unless it was set.

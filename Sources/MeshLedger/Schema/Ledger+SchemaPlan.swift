@@ -133,11 +133,7 @@ extension Ledger {
         guard Self.orphans(at: path, definitions).contains(name) else {
             throw LedgerError(.missing, path: path, "there is no view \(name) in \(path)")
         }
-        do {
-            try OwnedFile.removeAll("\(path)/views/\(name)")
-        } catch {
-            throw LedgerError(error, path: path)
-        }
+        try wrappingErrors { try OwnedFile.removeAll("\(path)/views/\(name)") }
     }
 }
 

@@ -111,7 +111,7 @@ struct ViewBaselines: Sendable {
     /// - Parameter views: only of these; nil for all.
     static func problems(of log: EventLog, views: Set<String>? = nil) throws(LedgerError) -> [Problem] {
         let folder = BaselineFolder(ledger: log.path)
-        do {
+        return try LedgerError.wrapping(log.path) {
             for _ in 0..<8 {
                 guard let (event, retention) = try log.retention() else { return [] }
                 let cut = retention.first.rawValue - 1
@@ -132,8 +132,6 @@ struct ViewBaselines: Sendable {
                 if try problems.isEmpty || log.retention()?.event == event { return problems }
             }
             return []
-        } catch {
-            throw LedgerError(error, path: log.path)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import EventLog
 package import MeshLedger
 internal import Synchronization
 
@@ -61,21 +61,11 @@ package final class LedgerOpener: Sendable {
     }
 }
 
-private final class Outcome<Value: Sendable>: Sendable {
-    let result = Mutex<Result<Value, any Error>?>(nil)
-    let isThere = DispatchSemaphore(value: 0)
-}
-
 /// Runs asynchronous work and blocks the thread until it is done.
 func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
-    let outcome = Outcome<Value>()
+    let result = BlockingResult<Result<Value, any Error>>()
     Task.detached {
-        let result: Result<Value, any Error>
-        do { result = .success(try await work()) } catch { result = .failure(error) }
-        outcome.result.withLock { $0 = result }
-        outcome.isThere.signal()
+        do { result.set(.success(try await work())) } catch { result.set(.failure(error)) }
     }
-    outcome.isThere.wait()
-    guard let result = outcome.result.withLock({ $0 }) else { throw SQLFailure(description: "the work ended without an answer") }
-    return try result.get()
+    return try result.wait().get()
 }

@@ -236,20 +236,6 @@ extension EventSelection {
     }
 }
 
-/// Whether an event is in one of several ascending runs.
-private struct Runs: Sendable {
-    let runs: [ClosedRange<UInt64>]
-
-    func contains(_ sequence: UInt64) -> Bool {
-        var (low, high) = (0, runs.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
-        }
-        return low < runs.count && runs[low].contains(sequence)
-    }
-}
-
 /// A walk through rows made from events.
 class LogCursor<Row>: BatchCursor {
     let log: LogTable
@@ -365,7 +351,7 @@ final class PacketTable<Row: TableRow>: LogTable {
 private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
     private let packets: PacketTable<Row>
     private var pump: ItemPump<PacketRow>?
-    private var wanted = Runs(runs: [])
+    private var wanted = SequenceSet()
     private var lowest: UInt64?
 
     init(_ packets: PacketTable<Row>) {
@@ -387,24 +373,24 @@ private final class PacketTableCursor<Row: TableRow>: LogCursor<Row> {
         let heard = isOfTime ? try ledger.runs(heardFrom: bounds.heard.since, before: bounds.heard.until) : []
         var bounds = bounds
         if isOfTime, !packets.isOfPackets { bounds.cut(to: heard) }
-        wanted = Runs(runs: bounds.runs)
+        wanted = SequenceSet(bounds.runs)
         lowest = bounds.runs.first?.lowerBound
         guard let lowest = bounds.runs.first?.lowerBound, lowest <= head else { return }
         var (begins, lower) = (wanted, ledger.log.first.rawValue)
         /// One of a packet's receptions is among these.
         var received = wanted
         if packets.isOfPackets {
-            (received, lower) = (Runs(runs: [0...UInt64.max]), lowest)
+            (received, lower) = (SequenceSet([0...UInt64.max]), lowest)
             if isOfTime {
                 // A packet was heard when its first receiver heard it: no reception is earlier, and one is within the times.
                 guard !heard.isEmpty, let later = try ledger.runs(heardFrom: bounds.heard.since, before: nil).first else {
                     return
                 }
-                received = Runs(runs: heard.map { $0.lowerBound.rawValue...$0.upperBound.rawValue })
+                received = SequenceSet(heard.map { $0.lowerBound.rawValue...$0.upperBound.rawValue })
                 lower = max(lower, later.lowerBound.rawValue)
             }
         } else {
-            begins = Runs(runs: [0...UInt64.max])
+            begins = SequenceSet([0...UInt64.max])
         }
         guard lower <= head else { return }
         let range = EventSequence(lower)...EventSequence(head)

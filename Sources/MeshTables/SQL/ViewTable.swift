@@ -196,7 +196,7 @@ private final class ViewCursor<Row: QueryRow>: BatchCursor {
         do {
             isComplete = try batches?.next(most, into: &columns.rows, keys: &keys.keys, goesOn: goesOn) ?? true
         } catch {
-            throw ledger?.queryError(error) ?? error
+            throw ledger.map { LedgerError(error, path: $0.path) } ?? error
         }
         count = columns.rows.count
     }

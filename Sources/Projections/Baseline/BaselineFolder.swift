@@ -79,12 +79,7 @@ package struct BaselineFolder: Sendable {
     /// Removes all baselines except those in force.
     package func removeAll(but last: UInt64) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw ViewFolderError(error, path)
-        }
+        let names = try ViewFolderError.wrapping(path) { try FileManager.default.contentsOfDirectory(atPath: path) }
         let others = names.filter { $0 != String(last) }
         for name in others { try OwnedFile.removeAll(path + "/" + name) }
         if !others.isEmpty { try Self.sync(path) }

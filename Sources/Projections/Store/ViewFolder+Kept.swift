@@ -13,12 +13,7 @@ extension ViewFolder {
     }
 
     private func keptOrFailure() throws(ViewFolderError) -> [String] {
-        let data: [UInt8]
-        do throws(StorageError) {
-            data = try OwnedFile.contents(keptFile) ?? []
-        } catch {
-            throw ViewFolderError(error, keptFile)
-        }
+        let data = try ViewFolderError.wrapping(keptFile) { try OwnedFile.contents(keptFile) ?? [] }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
             .filter { !$0.contains("/") && FileManager.default.fileExists(atPath: store($0)) }
     }
@@ -32,19 +27,11 @@ extension ViewFolder {
     package func setPinned(_ isPinned: Bool) throws(ViewFolderError) {
         if isPinned { return try write("", to: pinFile) }
         guard self.isPinned else { return }
-        do {
-            try OwnedFile.remove(pinFile)
-        } catch {
-            throw ViewFolderError(error, pinFile)
-        }
+        try ViewFolderError.wrapping(pinFile) { try OwnedFile.remove(pinFile) }
     }
 
     func write(_ text: String, to file: String) throws(ViewFolderError) {
-        do {
-            try OwnedFile.replace(file, with: Array(text.utf8), mode: .likeFolder)
-        } catch {
-            throw ViewFolderError(error, file)
-        }
+        try ViewFolderError.wrapping(file) { try OwnedFile.replace(file, with: Array(text.utf8), mode: .likeFolder) }
     }
 
     /// Checks that the served and kept recipes can be read, before a writer decides about them: a file that cannot be opened does not mean an empty list.
@@ -64,11 +51,7 @@ extension ViewFolder {
     package func alias(_ identifier: String, to other: String) throws(ViewFolderError) {
         guard !FileManager.default.fileExists(atPath: store(identifier)) else { return }
         let target = target(of: other)
-        do {
-            try OwnedFile.link(target, at: store(identifier))
-        } catch {
-            throw ViewFolderError(error, store(identifier))
-        }
+        try ViewFolderError.wrapping(store(identifier)) { try OwnedFile.link(target, at: store(identifier)) }
     }
 
     /// The folder's own name, with aliases resolved.

@@ -58,11 +58,9 @@ package struct ViewFolder: Sendable {
 
     /// Creates the folder, for its owner only, unless it exists.
     package func create() throws(ViewFolderError) {
-        do {
+        try ViewFolderError.wrapping(path) {
             try OwnedFile.requireFolder(path)
             try OwnedFile.makeFolders(path, mode: .likeFolder)
-        } catch {
-            throw ViewFolderError(error, path)
         }
     }
 
@@ -74,11 +72,7 @@ package struct ViewFolder: Sendable {
 
     /// Deletes a recipe's files. Processes that still read them keep them until they close them.
     package func remove(_ identifier: String) throws(ViewFolderError) {
-        do {
-            try OwnedFile.removeAll(store(identifier))
-        } catch {
-            throw ViewFolderError(error, store(identifier))
-        }
+        try ViewFolderError.wrapping(store(identifier)) { try OwnedFile.removeAll(store(identifier)) }
     }
 }
 
@@ -86,6 +80,15 @@ package struct ViewFolder: Sendable {
 public struct ViewFolderError: Error, Sendable, CustomStringConvertible {
     public let path: String
     package let cause: StorageError
+
+    /// Runs `body`; whatever it throws becomes an error about the file or folder at `path`.
+    static func wrapping<Result>(_ path: String, _ body: () throws -> Result) throws(ViewFolderError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ViewFolderError(error, path)
+        }
+    }
 
     init(_ error: any Error, _ path: String) {
         self.path = path

@@ -1,3 +1,5 @@
+internal import ProtobufWire
+
 /// Numbers, as intervals in ascending order that neither overlap nor touch.
 struct IntervalSet: Equatable {
     private(set) var intervals: [ClosedRange<UInt64>]
@@ -26,13 +28,13 @@ struct IntervalSet: Equatable {
 
     /// The least number in it that is not below `number`.
     func ceiling(_ number: UInt64) -> UInt64? {
-        let place = firstPlace { $0.upperBound >= number }
+        let place = intervals.partitioningIndex { $0.upperBound >= number }
         return place < intervals.count ? max(number, intervals[place].lowerBound) : nil
     }
 
     /// The greatest number in it that is not above `number`.
     func floor(_ number: UInt64) -> UInt64? {
-        let place = firstPlace { $0.lowerBound > number }
+        let place = intervals.partitioningIndex { $0.lowerBound > number }
         return place > 0 ? min(number, intervals[place - 1].upperBound) : nil
     }
 
@@ -45,16 +47,6 @@ struct IntervalSet: Equatable {
     /// The numbers that are as far from `largest` as these are from 0.
     func mirrored(_ largest: UInt64) -> IntervalSet {
         IntervalSet(intervals.map { largest - $0.upperBound...largest - $0.lowerBound })
-    }
-
-    /// The first interval for which `isBehind` holds: it holds for all later ones.
-    private func firstPlace(_ isBehind: (ClosedRange<UInt64>) -> Bool) -> Int {
-        var (low, high) = (0, intervals.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(intervals[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     func intersection(_ other: IntervalSet) -> IntervalSet {

@@ -23,22 +23,16 @@ struct LiveQueryState<Row: QueryRow> {
     private static var mostChanges: Int { 10_000 }
 
     init(_ descriptor: FetchDescriptor<Row>, after token: LiveQueryToken?, _ ledger: Ledger) throws(LedgerError) {
-        do throws(QueryError) {
-            query = try RepeatedQuery(descriptor, ledger)
-            predicate = try CompiledPredicate(descriptor)
-        } catch {
-            throw ledger.queryError(error)
-        }
+        query = try ledger.wrappingErrors { try RepeatedQuery(descriptor, ledger) }
+        predicate = try ledger.wrappingErrors { try CompiledPredicate(descriptor) }
         (self.descriptor, self.token) = (descriptor, token)
     }
 
     /// The result if it differs from the previous one.
     mutating func changed(_ ledger: Ledger) throws(LedgerError) -> [Row]? {
-        do {
+        try ledger.wrappingErrors {
             guard try mayHaveChanged(ledger) else { return nil }
             return try look(ledger)
-        } catch {
-            throw ledger.queryError(error)
         }
     }
 

@@ -97,7 +97,7 @@ extension Ledger {
         try reading { (snapshot) throws(LedgerError) in
             let rows = try snapshot.fetch(descriptor.whole)
             let expansion = Expansion(snapshot: snapshot, depths: depths[...], newest: newest.map { max(0, $0) })
-            return try snapshot.asLedgerError { try expansion.expanded(rows) }
+            return try wrappingErrors { try expansion.expanded(rows) }
         }
     }
 }

@@ -85,7 +85,7 @@ extension LedgerSnapshot {
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func related<Parent, Child>(_ parents: [Parent], _ relation: Relation<Parent, Child>) throws(LedgerError) -> [[Child]]
     {
-        try asLedgerError { try relation.all(parents, self) }
+        try ledger.wrappingErrors { try relation.all(parents, self) }
     }
 
     /// The newest rows that are related to this one, the newest first.
@@ -93,7 +93,7 @@ extension LedgerSnapshot {
     public func related<Parent, Child>(
         _ parent: Parent, _ relation: Relation<Parent, Child>, newest count: Int
     ) throws(LedgerError) -> [Child] {
-        try asLedgerError { try relation.newest(parent, max(0, count), self) }
+        try ledger.wrappingErrors { try relation.newest(parent, max(0, count), self) }
     }
 
     /// The row that is related to this one, nil if there is none.
@@ -132,10 +132,6 @@ extension Ledger {
 
     /// A snapshot for a read of one kind, however long it takes.
     func reading<Result>(_ body: (LedgerSnapshot) throws(LedgerError) -> Result) throws(LedgerError) -> Result {
-        do {
-            return try snapshot(timeLimit: .seconds(3_600), body)
-        } catch {
-            throw queryError(error)
-        }
+        try wrappingErrors { try snapshot(timeLimit: .seconds(3_600), body) }
     }
 }
