@@ -122,18 +122,18 @@ final class NumberBuilder<Value: ColumnNumber>: ColumnBuilder {
     override var byteCount: Int { values.count * MemoryLayout<Value>.stride }
 
     @inline(__always)
-    func append<Row>(_ rows: [Row], _ get: (Row) -> Value) {
+    func append<Row>(_ rows: RowsInMemory<Row>, _ get: (Row) -> Value) {
         values.append(rows.count, zero: .zero) { values, start in
-            for index in rows.indices { values[start &+ index] = get(rows[index]) }
+            for index in 0..<rows.count { values[start &+ index] = get(rows[index]) }
         }
         validity.append(valid: rows.count)
     }
 
     @inline(__always)
-    func appendOptional<Row>(_ rows: [Row], _ get: (Row) -> Value?) {
+    func appendOptional<Row>(_ rows: RowsInMemory<Row>, _ get: (Row) -> Value?) {
         var validity = takeValidity()
         values.append(rows.count, zero: .zero) { values, start in
-            for index in rows.indices {
+            for index in 0..<rows.count {
                 let value = get(rows[index])
                 if let value { values[start &+ index] = value }
                 validity.append(value != nil)
@@ -187,7 +187,7 @@ final class DictionaryBuilder: ColumnBuilder {
     override func dropDictionary() { (dictionary, places, codes, lastText) = (ColumnDictionary(), [:], FlatMap(), nil) }
 
     @inline(__always)
-    func append<Row>(_ rows: [Row], code: (Row) -> UInt32, name: (UInt32) -> String?, areNamesUnique: Bool) {
+    func append<Row>(_ rows: RowsInMemory<Row>, code: (Row) -> UInt32, name: (UInt32) -> String?, areNamesUnique: Bool) {
         var last: (code: UInt32, index: Int32)?
         fill(rows) { row in
             let code = code(row)
@@ -206,7 +206,7 @@ final class DictionaryBuilder: ColumnBuilder {
     }
 
     @inline(__always)
-    func append<Row>(_ rows: [Row], _ get: (Row) -> String?) { fill(rows) { index(of: get($0)) } }
+    func append<Row>(_ rows: RowsInMemory<Row>, _ get: (Row) -> String?) { fill(rows) { index(of: get($0)) } }
 
     private func index(of text: String?) -> Int32 {
         guard let text = text.map(ExactText.init) else { return -1 }
@@ -218,11 +218,11 @@ final class DictionaryBuilder: ColumnBuilder {
 
     /// - Parameter get: the index of a row's text; -1 without one.
     @inline(__always)
-    private func fill<Row>(_ rows: [Row], _ get: (Row) -> Int32) {
+    private func fill<Row>(_ rows: RowsInMemory<Row>, _ get: (Row) -> Int32) {
         var (validity, indexes) = (takeValidity(), BatchValues<Int32>())
         swap(&indexes, &self.indexes)
         indexes.append(rows.count, zero: 0) { indexes, start in
-            for place in rows.indices {
+            for place in 0..<rows.count {
                 let index = get(rows[place])
                 validity.append(index >= 0)
                 indexes[start &+ place] = max(index, 0)

@@ -47,7 +47,9 @@ public struct TableColumn<Row>: Sendable {
 /// A column's values, and what adds those of more rows.
 struct RowBuilder<Row> {
     let values: ColumnBuilder
-    let read: ([Row]) -> Void
+    let readInMemory: (RowsInMemory<Row>) -> Void
+
+    func read(_ rows: [Row]) { RowsInMemory.of(rows, readInMemory) }
 }
 
 /// Reads one property of many rows into a column.
@@ -66,7 +68,7 @@ public struct ColumnReader<Row>: Sendable {
     @inline(__always)
     private init<Builder: ColumnBuilder>(
         _ type: ColumnType, isNullable: Bool, cell: @escaping @Sendable (Row) -> CellValue,
-        _ make: @escaping @Sendable () -> Builder, _ read: @escaping @Sendable ([Row], Builder) -> Void
+        _ make: @escaping @Sendable () -> Builder, _ read: @escaping @Sendable (RowsInMemory<Row>, Builder) -> Void
     ) {
         self.type = type
         self.isNullable = isNullable
@@ -74,6 +76,19 @@ public struct ColumnReader<Row>: Sendable {
         makeBuilder = {
             let builder = make()
             return RowBuilder(values: builder) { read($0, builder) }
+        }
+    }
+
+    /// The values of a property that is at this offset of each row.
+    init(_ property: PropertyReader, at offset: Int) {
+        type = property.type
+        isNullable = property.isNullable
+        names = property.names
+        codeText = property.codeText
+        cell = { row in RowsInMemory.of(row) { property.cell($0.property(UInt8.self, at: offset)) } }
+        makeBuilder = {
+            let builder = property.makeBuilder()
+            return RowBuilder(values: builder.values) { builder.readInMemory($0.property(UInt8.self, at: offset)) }
         }
     }
 
@@ -119,8 +134,8 @@ public struct ColumnReader<Row>: Sendable {
 
     public static func text(_ get: @escaping @Sendable (Row) -> String) -> ColumnReader {
         ColumnReader(.utf8, isNullable: false, cell: { .text(get($0)) }, { TextBuilder() }) { rows, builder in
-            for row in rows {
-                builder.append(get(row))
+            for index in 0..<rows.count {
+                builder.append(get(rows[index]))
                 builder.validity.append(true)
             }
         }
@@ -148,8 +163,8 @@ public struct ColumnReader<Row>: Sendable {
         _ type: ColumnType, cell: @escaping @Sendable (Row) -> CellValue, _ get: @escaping @Sendable (Row) -> String?
     ) -> ColumnReader {
         ColumnReader(type, isNullable: true, cell: cell, { TextBuilder() }) { rows, builder in
-            for row in rows {
-                let text = get(row)
+            for index in 0..<rows.count {
+                let text = get(rows[index])
                 builder.validity.append(text != nil)
                 if let text { builder.append(text) } else { builder.appendNothing() }
             }
@@ -161,8 +176,8 @@ public struct ColumnReader<Row>: Sendable {
         ColumnReader(
             .binary, isNullable: true, cell: { row in get(row).map { .text(Hexadecimal.text($0)) } ?? .null }, { TextBuilder() }
         ) { rows, builder in
-            for row in rows {
-                let bytes = get(row)
+            for index in 0..<rows.count {
+                let bytes = get(rows[index])
                 builder.validity.append(bytes != nil)
                 if let bytes { builder.append(bytes) } else { builder.appendNothing() }
             }
@@ -229,7 +244,7 @@ public struct ColumnReader<Row>: Sendable {
         ColumnReader(
             .list(.utf8), isNullable: false, cell: { .list(get($0).map { .text($0) }) }, { ListBuilder(hasNumbers: false) }
         ) { rows, builder in
-            for row in rows { builder.append(get(row)) }
+            for index in 0..<rows.count { builder.append(get(rows[index])) }
         }
     }
 
@@ -239,7 +254,7 @@ public struct ColumnReader<Row>: Sendable {
         ColumnReader(
             .list(.uint64), isNullable: false, cell: { .list(get($0).map { .unsigned($0) }) }, { ListBuilder(hasNumbers: true) }
         ) { rows, builder in
-            for row in rows { builder.append(get(row)) }
+            for index in 0..<rows.count { builder.append(get(rows[index])) }
         }
     }
 }

@@ -5,20 +5,20 @@ extension PacketRow: TableRow {
 
     public static func tableColumns(_ context: TableContext) -> [TableColumn<PacketRow>] {
         [
-            TableColumn("first_sequence", .number { $0.firstSequence }, meaning: firstSequenceMeaning),
+            TableColumn("first_sequence", .number { $0.firstSequence }, meaning: Meaning.firstSequence),
             TableColumn("time", .instant { $0.heard?.microseconds }, meaning: "When the first of its receivers heard it."),
             TableColumn(
                 "time_source", .name { $0.firstHeard?.heardSource.text }.named(.these(HeardSource.names)),
-                meaning: timeSourceMeaning),
+                meaning: Meaning.timeSource),
             TableColumn(
                 "arrival", .instant { $0.receptions.first?.arrival.microseconds }, meaning: "When it came into the ledger."),
-            TableColumn("id", .number { $0.id }, meaning: packetMeaning),
+            TableColumn("id", .number { $0.id }, meaning: Meaning.packet),
             TableColumn("from", .addressee { $0.from }, meaning: "The sender's id."),
-            TableColumn("to", .addressee { $0.to }, meaning: "The id of the addressee; ^all for everyone."),
+            TableColumn("to", .addressee { $0.to }, meaning: Meaning.addressee),
             TableColumn(
                 "port", .name { FieldTable.portText($0.port, isReadable: $0.opening.isReadable) }.named(.ports),
                 meaning: "What it is about."),
-            TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
+            TableColumn("channel", .nameOrNone { $0.channel }, meaning: Meaning.channel),
             TableColumn("opening", .enumeration { $0.opening }, meaning: "How it was opened, or why not."),
             TableColumn("is_damaged", .number { $0.isDamaged }, meaning: "Whether parts of it were altered on the way."),
             TableColumn(
@@ -81,7 +81,7 @@ public struct ReceptionRecord: TableRow {
             TableColumn("time", .instant { $0.reception.heard.microseconds }, meaning: "When the gateway heard it."),
             TableColumn(
                 "time_source", .name { $0.reception.heardSource.text }.named(.these(HeardSource.names)),
-                meaning: timeSourceMeaning),
+                meaning: Meaning.timeSource),
             TableColumn("arrival", .instant { $0.reception.arrival.microseconds }, meaning: "When it came into the ledger."),
             TableColumn("rx_time", .time { $0.reception.rxTime }, meaning: "When it was received, by the receiver's clock."),
             TableColumn("gateway", .nodeOrNone { $0.reception.gateway }, meaning: "The gateway that heard it."),
@@ -114,7 +114,7 @@ extension IndexedEvent: TableRow {
             TableColumn("from", .name { $0.hasPacket ? NodeID.addressee($0.from) : nil }, meaning: "The sender's id."),
             TableColumn("to", .name { $0.hasPacket ? NodeID.addressee($0.to) : nil }, meaning: "The id of the addressee."),
             TableColumn("gateway", .nodeOrNone { $0.gateway }, meaning: "The gateway that heard it."),
-            TableColumn("channel", .nameOrNone { $0.channel }, meaning: channelMeaning),
+            TableColumn("channel", .nameOrNone { $0.channel }, meaning: Meaning.channel),
             TableColumn(
                 "port", .name { FieldTable.portText($0.port ?? 0, isReadable: $0.port != nil) }.named(.ports),
                 meaning: "What it is about."),

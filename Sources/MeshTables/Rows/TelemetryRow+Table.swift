@@ -8,23 +8,12 @@ extension TelemetryRow: TableRow {
 
     /// - Parameter kind: the kind whose metrics are columns; nil for one column with all metrics as JSON.
     public static func tableColumns(_ context: TableContext, of kind: TelemetryKind?) -> [TableColumn<TelemetryRow>] {
-        let front: [TableColumn<TelemetryRow>] = [
-            TableColumn("node", .node { $0.node }, of: \.node, meaning: "The node that measured."),
-            TableColumn("time", .time { $0.time }, of: \.time, meaning: "When it measured."),
-            TableColumn("time_source", .enumeration { $0.timeSource }, of: \.timeSource, meaning: timeSourceMeaning),
-            TableColumn("kind", .enumeration { $0.kind }, of: \.kind, meaning: "The kind of the metrics."),
-        ]
-        let back: [TableColumn<TelemetryRow>] = [
-            TableColumn("sent_time", .time { $0.sentTime }, of: \.sentTime, meaning: "The sender's own stamp, unchecked."),
-            TableColumn("gateway", .nodeOrNone { $0.gateway }, of: \.gateway, meaning: "Of the first readable reception."),
-            TableColumn("packet_id", .number { $0.packetID }, of: \.packetID, meaning: packetMeaning),
-            TableColumn("sequence", .number { $0.sequence }, of: \.sequence, meaning: sequenceMeaning),
-        ]
         let metrics =
             kind.map { MetricField.all(for: $0).map(\.column) } ?? [
                 TableColumn("metrics", .json { $0.metricsCell }, from: \.kind, \.metrics, meaning: "The metrics by name.")
             ]
-        return front + metrics + back + olderRecipe(context) { $0.sequence }
+        return tableColumns(first: "node time time_source kind", last: "packet_id sequence", and: metrics)
+            + olderRecipe(context) { $0.sequence }
     }
 
     /// Empty if the bytes are damaged; the view's quarantine lists the event.

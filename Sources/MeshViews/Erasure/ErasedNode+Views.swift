@@ -122,7 +122,7 @@ extension ErasedNode {
 
     /// A row that cannot be read is removed as well.
     private func isOfNode(message key: RawSpan, _ value: RawSpan) -> Bool {
-        guard let row = MessageRow.decode(key: key, value: value) else { return true }
+        guard let row = MessageRow(key: key, value: value) else { return true }
         return row.isOf(self)
     }
 

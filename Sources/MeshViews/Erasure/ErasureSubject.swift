@@ -144,7 +144,7 @@ public struct ErasedPacket: Sendable, Hashable {
         _ view: String, _ table: String, _ key: RawSpan, _ value: RawSpan, _ events: Set<UInt64>
     ) -> Bool {
         switch (view, table) {
-        case ("messages", "messages"): return MessageRow.decode(key: key, value: value).map { isOf($0.id, $0.from) } ?? false
+        case ("messages", "messages"): return MessageRow(key: key, value: value).map { isOf($0.id, $0.from) } ?? false
         case ("messages", "packets"), ("messages", "waiting"):
             return key.byteCount >= 8 && isOf(key.bigEndianUInt32(at: 4), key.bigEndianUInt32(at: 0))
         case ("positions", "positions"), ("sensors", "sensors"), ("telemetry", "telemetry"), ("telemetry", "unknown_telemetry"):

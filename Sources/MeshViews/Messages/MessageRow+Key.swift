@@ -58,18 +58,6 @@ extension MessageRow {
         _ key: [UInt8], _ transaction: borrowing Transaction, _ table: RawTable
     ) throws(StorageError) -> MessageRow? {
         guard let value = try transaction.get(table, key.rawSpan) else { return nil }
-        return decode(key: key.rawSpan, value: value)
-    }
-
-    /// A stored row, or nil if the bytes are damaged.
-    static func decode(key: RawSpan, value: RawSpan) -> MessageRow? {
-        guard key.byteCount == keySize else { return nil }
-        let thread = MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1))
-        do {
-            return try MessageRow(
-                thread: thread, time: key.bigEndianUInt32(at: 9), sequence: key.bigEndianUInt64(at: 13), decoding: value)
-        } catch {
-            return nil
-        }
+        return MessageRow(key: key.rawSpan, value: value)
     }
 }

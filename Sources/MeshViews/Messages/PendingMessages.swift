@@ -245,7 +245,7 @@ struct PendingMessages: Sendable {
     private func row(of entry: Entry) -> MessageRow? {
         let key = MessageRow.key(entry.sortKey)
         let chunk = values.chunk(of: entry.value)
-        return MessageRow.decode(key: key.rawSpan, value: chunk.rawSpan.extracting(entry.value.range))
+        return MessageRow(key: key.rawSpan, value: chunk.rawSpan.extracting(entry.value.range))
     }
 
     private func find(

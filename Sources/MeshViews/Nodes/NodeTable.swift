@@ -177,7 +177,7 @@ struct NodeTable: Sendable {
         var cursor = try transaction.cursor(table)
         var isRow = try cursor.first()
         while isRow {
-            if let row = NodeRow.decode(key: cursor.key, value: cursor.value) { _ = insert(row) }
+            if let row = NodeRow(key: cursor.key, value: cursor.value) { _ = insert(row) }
             isRow = try cursor.next()
         }
         // A baseline from a policy with a larger cap may have more.
@@ -211,17 +211,5 @@ struct NodeTable: Sendable {
         for slot in dirty { isDirty[slot] = false }
         dirty.removeAll(keepingCapacity: true)
         removed.removeAll(keepingCapacity: true)
-    }
-}
-
-extension NodeRow {
-    /// A stored row, or nil if the bytes are damaged.
-    static func decode(key: RawSpan, value: RawSpan) -> NodeRow? {
-        guard key.byteCount == 4 else { return nil }
-        do {
-            return try NodeRow(number: key.bigEndianUInt32(at: 0), decoding: value)
-        } catch {
-            return nil
-        }
     }
 }

@@ -26,7 +26,6 @@ public struct GatewayNodeRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 8
     var storedSize: Int { 100 }
     var key: UInt64 { Self.key(gateway, node) }
     static func key(_ gateway: UInt32, _ node: UInt32) -> UInt64 { UInt64(gateway) << 32 | UInt64(node) }
@@ -46,15 +45,15 @@ extension GatewayNodeRow: ViewRow, DeclaredRow {
     public static let table = "gateway_nodes"
 
     static let declaration = RowDeclaration<GatewayNodeRow>([
-        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner),
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
-        RowColumn(7, "isTimeOfImport", \.isTimeOfImport, as: .flag),
-        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(4, "sequence", \.sequence, as: .varint),
-        RowColumn(5, "receptions", \.receptions, as: .varint),
-        RowColumn(6, "highestSNR", \.highestSNR, as: .float, .decibels),
+        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner).table("The gateway's id."),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node whose packets it passed on."),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it last did."),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time).table("When it first did."),
+        RowColumn(7, "isTimeOfImport", \.isTimeOfImport, as: .flag).table(Meaning.timeOfImport),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(4, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(5, "receptions", \.receptions, as: .varint).table("How often."),
+        RowColumn(6, "highestSNR", \.highestSNR, as: .float, .decibels).table(),
     ])
 
     public static let columns = declaration.columns

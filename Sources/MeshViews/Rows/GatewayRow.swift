@@ -40,7 +40,6 @@ public struct GatewayRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 4
     var storedSize: Int { 200 }
     var key: UInt64 { UInt64(gateway) }
 
@@ -55,22 +54,22 @@ extension GatewayRow: ViewRow, DeclaredRow {
     public static let table = "gateways"
 
     static let declaration = RowDeclaration<GatewayRow>([
-        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
-        RowColumn(16, "isTimeOfImport", \.isTimeOfImport, as: .flag),
-        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(4, "sequence", \.sequence, as: .varint),
-        RowColumn(5, "receptions", \.receptions, as: .varint),
-        RowColumn(6, "packets", \.packets, as: .varint.unlessZero),
-        RowColumn(7, "unreadable", \.unreadable, as: .varint.unlessZero),
-        RowColumn(8, "viaMQTT", \.viaMQTT, as: .varint.unlessZero),
-        RowColumn(9, "own", \.own, as: .varint.unlessZero),
-        RowColumn(10, "nodes", \.nodes, as: .varint.unlessZero),
-        RowColumn(11, "lowestSNR", \.lowestSNR, as: .float, .decibels),
-        RowColumn(12, "highestSNR", \.highestSNR, as: .float, .decibels),
-        RowColumn(13, "lowestRSSI", \.lowestRSSI, as: .sint32, .dBm),
-        RowColumn(14, "highestRSSI", \.highestRSSI, as: .sint32, .dBm),
+        RowColumn(key: "gateway", \.gateway) { $0.gateway }.naming(.owner).table("Its id."),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it last passed something on."),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time).table("When it first passed something on."),
+        RowColumn(16, "isTimeOfImport", \.isTimeOfImport, as: .flag).table(Meaning.timeOfImport),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(4, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(5, "receptions", \.receptions, as: .varint).table("What it passed on."),
+        RowColumn(6, "packets", \.packets, as: .varint.unlessZero).table("What it passed on first."),
+        RowColumn(7, "unreadable", \.unreadable, as: .varint.unlessZero).table("Receptions that no key opens."),
+        RowColumn(8, "viaMQTT", \.viaMQTT, as: .varint.unlessZero).table("Receptions that had come over the internet."),
+        RowColumn(9, "own", \.own, as: .varint.unlessZero).table("Its own packets."),
+        RowColumn(10, "nodes", \.nodes, as: .varint.unlessZero).table("Nodes whose packets it passed on."),
+        RowColumn(11, "lowestSNR", \.lowestSNR, as: .float, .decibels).table(),
+        RowColumn(12, "highestSNR", \.highestSNR, as: .float, .decibels).table(),
+        RowColumn(13, "lowestRSSI", \.lowestRSSI, as: .sint32, .dBm).table(),
+        RowColumn(14, "highestRSSI", \.highestRSSI, as: .sint32, .dBm).table(),
         RowColumn(15, "sources", \.sources, as: .packedFixed32),
     ])
 

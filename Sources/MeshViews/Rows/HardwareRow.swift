@@ -32,7 +32,6 @@ public struct HardwareRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 8
     var storedSize: Int { 100 }
     var key: UInt64 { Self.key(model, node) }
     static func key(_ model: UInt32, _ node: UInt32) -> UInt64 { UInt64(model) << 32 | UInt64(node) }
@@ -48,16 +47,16 @@ extension HardwareRow: ViewRow, DeclaredRow {
     public static let table = "hardware"
 
     static let declaration = RowDeclaration<HardwareRow>([
-        RowColumn(key: "model", \.model) { $0.model },
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
-        RowColumn(10, "isTimeOfImport", \.isTimeOfImport, as: .flag),
-        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(4, "sequence", \.sequence, as: .varint),
-        RowColumn(5, "count", \.count, as: .varint),
-        RowColumn(6, "firmware", \.firmware, as: .text),
-        RowColumn(7, "target", \.target, as: .text),
+        RowColumn(key: "model", \.model) { $0.model }.table(as: .values(of: "HardwareModel")),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("A node that is or was one."),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it last said so."),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time).table("When it first said so."),
+        RowColumn(10, "isTimeOfImport", \.isTimeOfImport, as: .flag).table(Meaning.timeOfImport),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(4, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(5, "count", \.count, as: .varint).table("How often it said so."),
+        RowColumn(6, "firmware", \.firmware, as: .text).table(Meaning.firmware, as: .name),
+        RowColumn(7, "target", \.target, as: .text).table("The build target of its firmware.", as: .name),
         RowColumn(hidden: 8, "firmwareTime", \.firmwareTime, as: .fixed32.unlessZero),
         RowColumn(hidden: 9, "targetTime", \.targetTime, as: .fixed32.unlessZero),
     ])

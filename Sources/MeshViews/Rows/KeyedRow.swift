@@ -35,6 +35,17 @@ protocol DeclaredFields {
 extension DeclaredFields {
     func encode(to writer: inout WireWriter) { Self.declaration.write(self, to: &writer) }
 
+    /// Reads the stored fields.
+    /// - Returns: false if the bytes are damaged.
+    mutating func take(_ value: RawSpan) -> Bool {
+        do {
+            try Self.declaration.take(&self, from: value)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Whether erasing a node removes the row: it belongs to the node, or, where mentions are erased as well, names it.
     func isOf(_ node: ErasedNode) -> Bool {
         Self.declaration.names(node.number, in: self, includesMentions: node.includesMentions)
@@ -56,6 +67,8 @@ extension DeclaredRow {
         guard let row = Self.decode(key: key, value: value) else { return nil }
         self = row
     }
+
+    static var keyLength: Int { declaration.keyLength }
 
     /// Whether the declaration defines which nodes the rows name. Otherwise it is unknown which rows to remove with an erased node.
     static var namesNodes: Bool { declaration.namesNodes }

@@ -103,7 +103,6 @@ public struct LinkRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 8
     var storedSize: Int { 80 + samples.count * 9 }
     var key: UInt64 { Self.key(hearer, heard) }
     static func key(_ hearer: UInt32, _ heard: UInt32) -> UInt64 { UInt64(hearer) << 32 | UInt64(heard) }
@@ -119,20 +118,20 @@ extension LinkRow: ViewRow, DeclaredRow {
     public static let table = "links"
 
     static let declaration = RowDeclaration<LinkRow>([
-        RowColumn(key: "hearer", \.hearer) { $0.hearer }.naming(.owner),
-        RowColumn(key: "heard", \.heard) { $0.heard }.naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time),
-        RowColumn(15, "isTimeOfImport", \.isTimeOfImport, as: .flag),
-        RowColumn(3, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(4, "sequence", \.sequence, as: .varint),
-        RowColumn(5, "direct", \.direct, as: .varint.unlessZero),
-        RowColumn(6, "reported", \.reported, as: .varint.unlessZero),
-        RowColumn(7, "traced", \.traced, as: .varint.unlessZero),
+        RowColumn(key: "hearer", \.hearer) { $0.hearer }.naming(.owner).table("The node that hears."),
+        RowColumn(key: "heard", \.heard) { $0.heard }.naming(.owner).table("The node that is heard."),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it was last heard."),
+        RowColumn(2, "firstTime", \.firstTime, as: .fixed32, .time).table("When it was first heard."),
+        RowColumn(15, "isTimeOfImport", \.isTimeOfImport, as: .flag).table(Meaning.timeOfImport),
+        RowColumn(3, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(4, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(5, "direct", \.direct, as: .varint.unlessZero).table("Receptions by a gateway."),
+        RowColumn(6, "reported", \.reported, as: .varint.unlessZero).table("Mentions in the hearer's list of neighbours."),
+        RowColumn(7, "traced", \.traced, as: .varint.unlessZero).table("Trace routes along it."),
         RowColumn("count", \.count) { $0.count }.stored(5, 6, 7).computed(),
-        RowColumn(8, "snr", \.snr, as: .float, .decibels),
-        RowColumn(9, "evidence", \.evidence, as: .enumeration(or: .direct)),
-        RowColumn(10, "rssi", \.rssi, as: .sint32, .dBm),
+        RowColumn(8, "snr", \.snr, as: .float, .decibels).table("Of the newest reception."),
+        RowColumn(9, "evidence", \.evidence, as: .enumeration(or: .direct)).table("From what the newest reception is known."),
+        RowColumn(10, "rssi", \.rssi, as: .sint32, .dBm).table("Of the newest direct reception that states it."),
         RowColumn(11...13, "samples", \.samples, write: write, take: take),
         RowColumn(hidden: 14, "rssiTime", \.rssiTime, as: .fixed32.unlessZero),
     ])

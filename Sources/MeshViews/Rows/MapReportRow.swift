@@ -43,7 +43,6 @@ public struct MapReportRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 4
     var storedSize: Int { 250 }
     var key: UInt64 { UInt64(node) }
 
@@ -58,31 +57,33 @@ extension MapReportRow: ViewRow, DeclaredRow {
     public static let table = "mapreports"
 
     static let declaration = RowDeclaration<MapReportRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(3, "firstTime", \.firstTime, as: .fixed32, .time),
-        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(5, "sequence", \.sequence, as: .varint),
-        RowColumn(6, "reports", \.reports, as: .varint),
-        RowColumn(7, "longName", \.longName, as: .text),
-        RowColumn(8, "shortName", \.shortName, as: .text),
-        RowColumn(9, "role", \.role, as: .varint.unlessZero),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node that reported itself."),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it reported."),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(3, "firstTime", \.firstTime, as: .fixed32, .time).table("When it first reported."),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(5, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(6, "reports", \.reports, as: .varint).table("How many were heard."),
+        RowColumn(7, "longName", \.longName, as: .text).table(),
+        RowColumn(8, "shortName", \.shortName, as: .text).table(),
+        RowColumn(9, "role", \.role, as: .varint.unlessZero).table(Meaning.role, as: .values(of: "Config.DeviceConfig.Role")),
         RowColumn(10, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
-        RowColumn(11, "firmware", \.firmware, as: .text),
-        RowColumn(12, "region", \.region, as: .varint.unlessZero),
-        RowColumn(13, "modemPreset", \.modemPreset, as: .varint.unlessZero),
-        RowColumn(14, "hasDefaultChannel", \.hasDefaultChannel, as: .flag),
+        RowColumn(11, "firmware", \.firmware, as: .text).table(Meaning.firmware, as: .name),
+        RowColumn(12, "region", \.region, as: .varint.unlessZero).table(as: .values(of: "Config.LoRaConfig.RegionCode")),
+        RowColumn(13, "modemPreset", \.modemPreset, as: .varint.unlessZero).table(
+            as: .values(of: "Config.LoRaConfig.ModemPreset")),
+        RowColumn(14, "hasDefaultChannel", \.hasDefaultChannel, as: .flag).table(),
         RowColumn(15, "latitudeE7", \.latitudeE7, as: .sfixed32),
         RowColumn(16, "longitudeE7", \.longitudeE7, as: .sfixed32),
         RowColumn("latitude", \.latitude) { $0.latitude }.stored(15).computed(),
         RowColumn("longitude", \.longitude) { $0.longitude }.stored(16).computed(),
         RowColumn(17, "altitude", \.altitude, as: .sint32.unlessZero, .meters),
-        RowColumn(18, "precisionBits", \.precisionBits, as: .varint.unlessZero),
-        RowColumn(19, "onlineLocalNodes", \.onlineLocalNodes, as: .varint.unlessZero),
-        RowColumn(20, "mostOnlineLocalNodes", \.mostOnlineLocalNodes, as: .varint.unlessZero),
-        RowColumn(21, "hasOptedReportLocation", \.hasOptedReportLocation, as: .flag),
-        RowColumn(22, "channel", \.channel, as: .text),
+        RowColumn(18, "precisionBits", \.precisionBits, as: .varint.unlessZero).table(Meaning.precision, as: .unlessZero),
+        RowColumn(19, "onlineLocalNodes", \.onlineLocalNodes, as: .varint.unlessZero).table("Nodes it heard lately."),
+        RowColumn(20, "mostOnlineLocalNodes", \.mostOnlineLocalNodes, as: .varint.unlessZero).table(
+            "The most of all its reports."),
+        RowColumn(21, "hasOptedReportLocation", \.hasOptedReportLocation, as: .flag).table(),
+        RowColumn(22, "channel", \.channel, as: .text).table("Its primary channel.", as: .name),
     ])
 
     public static let columns = declaration.columns

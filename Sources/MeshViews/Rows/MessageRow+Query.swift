@@ -17,29 +17,30 @@ extension MessageRow: ViewRow, DeclaredFields {
     static let declaration = RowDeclaration<MessageRow>([
         RowColumn(
             key: "thread", \.thread, widths: [1, 8], numbers: { [UInt64($0.prefix.kind), $0.prefix.value] }, get: { $0.thread }),
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(Stored.firstSequence, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(Stored.from, "from", \.from, as: .fixed32).naming(.owner),
-        RowColumn(4, "to", \.to, as: .fixed32).naming(.mention),
-        RowColumn(Stored.id, "id", \.id, as: .fixed32),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it was sent."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(Stored.firstSequence, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(Stored.from, "from", \.from, as: .fixed32).naming(.owner).table("The sender's id.", as: .addressee),
+        RowColumn(4, "to", \.to, as: .fixed32).naming(.mention).table(Meaning.addressee, as: .addressee),
+        RowColumn(Stored.id, "id", \.id, as: .fixed32).table(Meaning.packet),
         RowColumn(6, "port", \.port, as: .varint),
-        RowColumn(7, "text", \.text, as: .string),
-        RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero),
-        RowColumn(9, "isReaction", \.isReaction, as: .flag),
+        RowColumn(7, "text", \.text, as: .string).table(),
+        RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero).table(
+            "The id of the message that it answers.", as: .unlessZero),
+        RowColumn(9, "isReaction", \.isReaction, as: .flag).table("Whether it is an emoji about another message."),
         RowColumn(10, "state", \.state, as: .enumeration(or: .sent)),
         RowColumn(11, "failureReason", \.failureReason, as: .varint.unlessZero),
-        RowColumn(12, "receptions", \.receptions, as: .varint),
-        RowColumn(13, "gateways", \.gateways, as: .repeatedFixed32, .node),
-        RowColumn(14, "channel", \.channel, as: .text),
+        RowColumn(12, "receptions", \.receptions, as: .varint).table("How often it was heard."),
+        RowColumn(13, "gateways", \.gateways, as: .repeatedFixed32, .node).table("Those that heard it."),
+        RowColumn(14, "channel", \.channel, as: .text).table(Meaning.channel, as: .name),
         RowColumn(15, "isViaMQTT", \.isViaMQTT, as: .flag),
-        RowColumn(16, "isPrivatelyEncrypted", \.isPrivatelyEncrypted, as: .flag),
-        RowColumn(17, "signature", \.signature, as: .enumeration(or: .none).unlessZero),
-        RowColumn(18, "isRead", \.isRead, as: .flag),
+        RowColumn(16, "isPrivatelyEncrypted", \.isPrivatelyEncrypted, as: .flag).table("Whether it was encrypted for one node."),
+        RowColumn(17, "signature", \.signature, as: .enumeration(or: .none).unlessZero).table("Whether its signature is valid."),
+        RowColumn(18, "isRead", \.isRead, as: .flag).table(),
         RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(19),
-        RowColumn(19, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time),
-        RowColumn(21, "hasConflict", \.hasConflict, as: .flag),
+        RowColumn(19, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time).table(),
+        RowColumn(21, "hasConflict", \.hasConflict, as: .flag).table("Whether another message has the same sender, id and hour."),
         RowColumn(hidden: 20, "gatewayTimes", \.gatewayTimes, as: .packedFixed32.unlessEmpty),
     ])
 
@@ -59,7 +60,7 @@ extension MessageRow: ViewRow, DeclaredFields {
     }
 
     public init?(key: RawSpan, value: RawSpan) {
-        guard key.byteCount == 21 else { return nil }
+        guard key.byteCount == Self.keySize else { return nil }
         try? self.init(  // nil for bytes that are not a row
             thread: MessageThread(kind: key.byte(at: 0), value: key.bigEndianUInt64(at: 1)), time: key.bigEndianUInt32(at: 9),
             sequence: key.bigEndianUInt64(at: 13), decoding: value)

@@ -71,13 +71,6 @@ public struct NodeChangeRow: Sendable, Equatable {
         self.time = time
         self.sequence = sequence
     }
-
-    // MARK: Storage
-
-    init(node: UInt32, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(node: node, time: time, sequence: sequence)
-        try Self.declaration.take(&self, from: value)
-    }
 }
 
 extension NodeChangeRow: ViewRow, DeclaredFields {
@@ -86,28 +79,27 @@ extension NodeChangeRow: ViewRow, DeclaredFields {
     public static let table = "nodehistory"
 
     static let declaration = RowDeclaration<NodeChangeRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node it is about."),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it was announced."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
         RowColumn(2, "changes", \.changes, as: .options),
-        RowColumn(3, "kind", \.kind, as: .enumeration(or: .nodeInfo)),
-        RowColumn(4, "longName", \.longName, as: .text),
-        RowColumn(5, "shortName", \.shortName, as: .text),
+        RowColumn(3, "kind", \.kind, as: .enumeration(or: .nodeInfo)).table("Who announced it, and how."),
+        RowColumn(4, "longName", \.longName, as: .text).table(),
+        RowColumn(5, "shortName", \.shortName, as: .text).table(),
         RowColumn(6, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
-        RowColumn(7, "role", \.role, as: .varint.unlessZero),
-        RowColumn(8, "firmware", \.firmware, as: .text),
+        RowColumn(7, "role", \.role, as: .varint.unlessZero).table(Meaning.role, as: .values(of: "Config.DeviceConfig.Role")),
+        RowColumn(8, "firmware", \.firmware, as: .text).table(Meaning.firmware, as: .name),
         RowColumn(9, "publicKey", \.publicKey, as: .bytes.unlessEmpty),
-        RowColumn(10, "sameKeyAs", \.sameKeyAs, as: .fixed32.unlessZero, .node),
-        RowColumn(11, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(10, "sameKeyAs", \.sameKeyAs, as: .fixed32.unlessZero, .node).table("The node that had the key before."),
+        RowColumn(11, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
     ])
 
     public static let columns = declaration.columns
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 16 else { return nil }
-        try? self.init(  // nil for bytes that are not a row
-            node: key.bigEndianUInt32(at: 0), time: key.bigEndianUInt32(at: 4), sequence: key.bigEndianUInt64(at: 8),
-            decoding: value)
+        self.init(node: key.bigEndianUInt32(at: 0), time: key.bigEndianUInt32(at: 4), sequence: key.bigEndianUInt64(at: 8))
+        guard take(value) else { return nil }
     }
 }

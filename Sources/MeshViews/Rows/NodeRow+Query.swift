@@ -12,35 +12,35 @@ extension NodeRow: ViewRow, DeclaredFields {
 
     static let declaration = RowDeclaration<NodeRow>([
         RowColumn(key: "number", \.number) { $0.number }.naming(.owner),
-        RowColumn(1, "longName", \.longName, as: .text),
-        RowColumn(2, "shortName", \.shortName, as: .text),
+        RowColumn(1, "longName", \.longName, as: .text).table(),
+        RowColumn(2, "shortName", \.shortName, as: .text).table("Up to four characters."),
         RowColumn(3, "hardwareModel", \.hardwareModel, as: .varint.unlessZero),
         RowColumn("state", \.state) { $0.state }.computed(),
-        RowColumn(20, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(21, "lastSequence", \.lastSequence, as: .varint),
+        RowColumn(20, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(21, "lastSequence", \.lastSequence, as: .varint).table("Its newest event."),
         RowColumn(4, "role", \.role, as: .varint.unlessZero),
-        RowColumn(5, "isLicensed", \.isLicensed, as: .flag),
-        RowColumn(6, "isUnmessagable", \.isUnmessagable, as: .flag),
+        RowColumn(5, "isLicensed", \.isLicensed, as: .flag).table("Whether its owner is a licensed operator."),
+        RowColumn(6, "isUnmessagable", \.isUnmessagable, as: .flag).table("Whether nobody reads its messages."),
         RowColumn(7, "publicKey", \.publicKey, as: .bytes.unlessEmpty),
-        RowColumn(8, "hasKeyConflict", \.hasKeyConflict, as: .flag),
-        RowColumn(9, "firmware", \.firmware, as: .text),
-        RowColumn(10, "firstHeard", \.firstHeard, as: .fixed32, .time),
-        RowColumn(11, "lastHeard", \.lastHeard, as: .fixed32, .time),
-        RowColumn(28, "isTimeOfImport", \.isTimeOfImport, as: .flag),
+        RowColumn(8, "hasKeyConflict", \.hasKeyConflict, as: .flag).table("Whether it announced other keys."),
+        RowColumn(9, "firmware", \.firmware, as: .text).table(Meaning.firmware, as: .name),
+        RowColumn(10, "firstHeard", \.firstHeard, as: .fixed32, .time).table(),
+        RowColumn(11, "lastHeard", \.lastHeard, as: .fixed32, .time).table(),
+        RowColumn(28, "isTimeOfImport", \.isTimeOfImport, as: .flag).table(Meaning.timeOfImport),
         RowColumn(12, "snr", \.snr, as: .float, .decibels),
-        RowColumn(13, "rssi", \.rssi, as: .sint32, .dBm),
-        RowColumn(14, "hopsAway", \.hopsAway, as: .varint),
+        RowColumn(13, "rssi", \.rssi, as: .sint32, .dBm).table("Signal strength of the last reception."),
+        RowColumn(14, "hopsAway", \.hopsAway, as: .varint).table("Hops of its last packet."),
         RowColumn(15, "isViaMQTT", \.isViaMQTT, as: .flag),
-        RowColumn(16, "channel", \.channel, as: .text),
-        RowColumn(17, "receptions", \.receptions, as: .varint),
-        RowColumn(18, "packets", \.packets, as: .varint),
-        RowColumn(19, "unreadable", \.unreadable, as: .varint.unlessZero),
-        RowColumn(22, "isFavorite", \.isFavorite, as: .flag),
-        RowColumn(23, "isIgnored", \.isIgnored, as: .flag),
+        RowColumn(16, "channel", \.channel, as: .text).table("The channel on which it introduced itself.", as: .name),
+        RowColumn(17, "receptions", \.receptions, as: .varint).table("How often its packets were heard."),
+        RowColumn(18, "packets", \.packets, as: .varint).table("How many packets were heard."),
+        RowColumn(19, "unreadable", \.unreadable, as: .varint.unlessZero).table("How many of its packets no key opens."),
+        RowColumn(22, "isFavorite", \.isFavorite, as: .flag).table(),
+        RowColumn(23, "isIgnored", \.isIgnored, as: .flag).table(),
         RowColumn("isArchived", \.isArchived) { $0.isArchived }.computed().stored(24),
-        RowColumn(24, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time),
-        RowColumn(25, "note", \.note, as: .text),
-        RowColumn(26, "alias", \.alias, as: .text),
+        RowColumn(24, "archivedAt", \.archivedAt, as: .fixed32.unlessZero, .time).table(),
+        RowColumn(25, "note", \.note, as: .text).table("What a person wrote about it."),
+        RowColumn(26, "alias", \.alias, as: .text).table("Its name in this ledger."),
         RowColumn(hidden: 27, "times", \.times, as: .nodeTimes),
     ])
 
@@ -57,13 +57,9 @@ extension NodeRow: ViewRow, DeclaredFields {
         .index(\.lastHeard), .index(\.hardwareModel), .index(\.longName), .index(\.shortName),
     ]
 
-    init(number: UInt32, decoding value: RawSpan) throws(WireError) {
-        self.init(number: number)
-        try Self.declaration.take(&self, from: value)
-    }
-
     public init?(key: RawSpan, value: RawSpan) {
-        guard let row = Self.decode(key: key, value: value) else { return nil }
-        self = row
+        guard key.byteCount == 4 else { return nil }
+        self.init(number: key.bigEndianUInt32(at: 0))
+        guard take(value) else { return nil }
     }
 }

@@ -58,29 +58,31 @@ extension PositionRow: ViewRow, DeclaredFields {
     public static let table = "positions"
 
     static let declaration = RowDeclaration<PositionRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "packetID", \.packetID, as: .fixed32),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node that reported it."),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When the node was there."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32).table(Meaning.packet),
         RowColumn(3, "latitudeE7", \.latitudeE7, as: .sfixed32),
         RowColumn(4, "longitudeE7", \.longitudeE7, as: .sfixed32),
         RowColumn("latitude", \.latitude) { $0.latitude }.stored(3).computed(),
         RowColumn("longitude", \.longitude) { $0.longitude }.stored(4).computed(),
-        RowColumn(5, "altitude", \.altitude, as: .sint32, .meters),
-        RowColumn(6, "groundSpeed", \.groundSpeed, as: .varint),
+        RowColumn(5, "altitude", \.altitude, as: .sint32, .meters).table(Meaning.altitude),
+        RowColumn(6, "groundSpeed", \.groundSpeed, as: .varint).table("As firmware fills it.", unit: "km/h"),
         RowColumn(7, "groundTrack", \.groundTrack, as: .varint, .degreesE5),
-        RowColumn(8, "satellites", \.satellites, as: .varint.unlessZero),
-        RowColumn(9, "precisionBits", \.precisionBits, as: .varint.unlessZero),
-        RowColumn(10, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time),
-        RowColumn(11, "fixTime", \.fixTime, as: .fixed32.unlessZero, .time),
-        RowColumn(12, "pdop", \.pdop, as: .varint.unlessZero, .hundredths),
-        RowColumn(13, "hdop", \.hdop, as: .varint.unlessZero, .hundredths),
-        RowColumn(14, "vdop", \.vdop, as: .varint.unlessZero, .hundredths),
-        RowColumn(15, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(8, "satellites", \.satellites, as: .varint.unlessZero).table("How many were in view.", as: .unlessZero),
+        RowColumn(9, "precisionBits", \.precisionBits, as: .varint.unlessZero).table(Meaning.precision, as: .unlessZero),
+        RowColumn(10, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time).table(Meaning.sentTime),
+        RowColumn(11, "fixTime", \.fixTime, as: .fixed32.unlessZero, .time).table(
+            "When its receiver found the place, unchecked."),
+        RowColumn(12, "pdop", \.pdop, as: .varint.unlessZero, .hundredths).table("Dilution of precision of the position."),
+        RowColumn(13, "hdop", \.hdop, as: .varint.unlessZero, .hundredths).table("Dilution of precision of the plane."),
+        RowColumn(14, "vdop", \.vdop, as: .varint.unlessZero, .hundredths).table("Dilution of precision of the height."),
+        RowColumn(15, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
         RowColumn(16, "snr", \.snr, as: .float, .decibels),
-        RowColumn(17, "rssi", \.rssi, as: .sint32, .dBm),
-        RowColumn(18, "since", \.since, as: .fixed32.unlessZero, .time),
+        RowColumn(17, "rssi", \.rssi, as: .sint32, .dBm).table(Meaning.rssi),
+        RowColumn(18, "since", \.since, as: .fixed32.unlessZero, .time).table(
+            "Where nearby positions are merged: since when the node is there."),
     ])
 
     public static let columns = declaration.columns

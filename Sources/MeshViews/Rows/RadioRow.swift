@@ -77,11 +77,6 @@ public struct RadioRow: Sendable, Equatable {
     static func series(source: UInt32, part: RadioPart, section: UInt8, slot: UInt8) -> UInt64 {
         UInt64(source) << 24 | UInt64(part.rawValue) << 16 | UInt64(section) << 8 | UInt64(slot)
     }
-
-    init(series: UInt64, part: RadioPart, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(series: series, part: part, time: time, sequence: sequence)
-        try Self.declaration.take(&self, from: value)
-    }
 }
 
 extension RadioRow: ViewRow, DeclaredFields {
@@ -94,10 +89,10 @@ extension RadioRow: ViewRow, DeclaredFields {
         RowColumn(key: "part", \.part, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.part }),
         RowColumn(key: "section", \.section) { $0.section },
         RowColumn(key: "slot", \.slot) { $0.slot },
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "node", \.node, as: .fixed32.unlessZero, .node),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it reported."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(2, "node", \.node, as: .fixed32.unlessZero, .node).table("The radio's id."),
         RowColumn(3, "content", \.content, as: .bytes),
     ])
 
@@ -106,7 +101,7 @@ extension RadioRow: ViewRow, DeclaredFields {
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 19, let part = RadioPart(rawValue: key.byte(at: 4)) else { return nil }
         let series = UInt64(key.bigEndianUInt32(at: 0)) << 24 | UInt64(key.bigEndianUInt32(at: 3)) & 0xff_ffff
-        try? self.init(  // nil for bytes that are not a row
-            series: series, part: part, time: key.bigEndianUInt32(at: 7), sequence: key.bigEndianUInt64(at: 11), decoding: value)
+        self.init(series: series, part: part, time: key.bigEndianUInt32(at: 7), sequence: key.bigEndianUInt64(at: 11))
+        guard take(value) else { return nil }
     }
 }

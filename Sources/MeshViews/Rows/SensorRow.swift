@@ -63,13 +63,6 @@ public struct SensorRow: Sendable, Equatable {
     public var storeAndForward: StoreAndForward? {
         kind == .storeForward ? try? StoreAndForward(decoding: payload.rawSpan) : nil  // broken ones are no rows
     }
-
-    // MARK: Storage
-
-    init(node: UInt32, kind: SensorKind, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.init(node: node, kind: kind, time: time, sequence: sequence)
-        try Self.declaration.take(&self, from: value)
-    }
 }
 
 extension SensorRow: ViewRow, DeclaredFields {
@@ -78,18 +71,18 @@ extension SensorRow: ViewRow, DeclaredFields {
     public static let table = "sensors"
 
     static let declaration = RowDeclaration<SensorRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "packetID", \.packetID, as: .fixed32),
-        RowColumn(3, "to", \.to, as: .fixed32.unless { $0 == NodeID.broadcast }, .node),
-        RowColumn(4, "channel", \.channel, as: .text),
-        RowColumn(5, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node that sent it."),
+        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }).table(),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it was sent."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32).table(Meaning.packet),
+        RowColumn(3, "to", \.to, as: .fixed32.unless { $0 == NodeID.broadcast }, .node).table(Meaning.addressee, as: .addressee),
+        RowColumn(4, "channel", \.channel, as: .text).table(Meaning.channel, as: .name),
+        RowColumn(5, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
         RowColumn(6, "snr", \.snr, as: .float, .decibels),
-        RowColumn(7, "rssi", \.rssi, as: .sint32, .dBm),
-        RowColumn(8, "hopsAway", \.hopsAway, as: .varint),
+        RowColumn(7, "rssi", \.rssi, as: .sint32, .dBm).table(Meaning.rssi),
+        RowColumn(8, "hopsAway", \.hopsAway, as: .varint).table("Hops to the gateway."),
         RowColumn("text", \.text) { $0.text },
         RowColumn(9, "payload", \.payload, as: .bytes),
     ])
@@ -98,8 +91,8 @@ extension SensorRow: ViewRow, DeclaredFields {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17, let kind = SensorKind(rawValue: key.byte(at: 4)) else { return nil }
-        try? self.init(  // nil for bytes that are not a row
-            node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9),
-            decoding: value)
+        self.init(
+            node: key.bigEndianUInt32(at: 0), kind: kind, time: key.bigEndianUInt32(at: 5), sequence: key.bigEndianUInt64(at: 9))
+        guard take(value) else { return nil }
     }
 }

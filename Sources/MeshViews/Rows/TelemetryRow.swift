@@ -39,14 +39,15 @@ extension TelemetryRow: ViewRow, DeclaredFields {
     public static let table = "telemetry"
 
     static let declaration = RowDeclaration<TelemetryRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }),
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "packetID", \.packetID, as: .fixed32),
-        RowColumn(3, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time),
-        RowColumn(4, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node that measured."),
+        RowColumn(key: "kind", \.kind, widths: [1], numbers: { [UInt64($0.rawValue)] }, get: { $0.kind }).table(
+            "The kind of the metrics."),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it measured."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32).table(Meaning.packet),
+        RowColumn(3, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time).table(Meaning.sentTime),
+        RowColumn(4, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
         RowColumn(5, "metrics", \.metrics, as: .bytes),
     ])
 

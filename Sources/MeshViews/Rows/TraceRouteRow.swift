@@ -90,7 +90,6 @@ public struct TraceRouteRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 8
     var storedSize: Int { 600 }
     var key: UInt64 { Self.key(from, id) }
     static func key(_ from: UInt32, _ id: UInt32) -> UInt64 { UInt64(from) << 32 | UInt64(id) }
@@ -106,19 +105,20 @@ extension TraceRouteRow: ViewRow, DeclaredRow {
     public static let table = "traceroutes"
 
     static let declaration = RowDeclaration<TraceRouteRow>([
-        RowColumn(key: "from", \.from) { $0.from }.naming(.owner),
-        RowColumn(key: "id", \.id) { $0.id },
-        RowColumn(3, "to", \.to, as: .fixed32).naming(.owner),
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(5, "sequence", \.sequence, as: .varint),
-        RowColumn(6, "requestSequence", \.requestSequence, as: .varint.unlessZero),
-        RowColumn(7, "replySequence", \.replySequence, as: .varint.unlessZero),
+        RowColumn(key: "from", \.from) { $0.from }.naming(.owner).table("The node that asked.", as: .addressee),
+        RowColumn(key: "id", \.id) { $0.id }.table(Meaning.packet),
+        RowColumn(3, "to", \.to, as: .fixed32).naming(.owner).table("The node that was to answer.", as: .addressee),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it was requested."),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(5, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(6, "requestSequence", \.requestSequence, as: .varint.unlessZero).table(
+            "The event of the request.", as: .unlessZero),
+        RowColumn(7, "replySequence", \.replySequence, as: .varint.unlessZero).table("The event of the answer.", as: .unlessZero),
         RowColumn(8, "replyID", \.replyID, as: .fixed32.unlessZero),
-        RowColumn(9, "replyTime", \.replyTime, as: .fixed32.unlessZero, .time),
+        RowColumn(9, "replyTime", \.replyTime, as: .fixed32.unlessZero, .time).table("When the answer was heard."),
         RowColumn("isAnswered", \.isAnswered) { $0.isAnswered }.computed(),
-        RowColumn(10, "channel", \.channel, as: .text),
+        RowColumn(10, "channel", \.channel, as: .text).table(Meaning.channel, as: .name),
         RowColumn(11, "route", \.route, as: .packedFixed32.unlessEmpty).naming(.mention),
         RowColumn(12, "snrTowards", \.snrTowards, as: .packedInt32.unlessEmpty),
         RowColumn(13, "routeBack", \.routeBack, as: .packedFixed32.unlessEmpty).naming(.mention),

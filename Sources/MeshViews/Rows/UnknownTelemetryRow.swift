@@ -20,14 +20,6 @@ public struct UnknownTelemetryRow: Sendable, Equatable {
     public var gateway: UInt32 = 0
     /// The metrics' bytes.
     public var metrics: [UInt8] = []
-
-    init(node: UInt32, kind: UInt8, time: UInt32, sequence: UInt64, decoding value: RawSpan) throws(WireError) {
-        self.node = node
-        self.kind = kind
-        self.time = time
-        self.sequence = sequence
-        try Self.declaration.take(&self, from: value)
-    }
 }
 
 extension UnknownTelemetryRow: ViewRow, DeclaredFields {
@@ -36,14 +28,14 @@ extension UnknownTelemetryRow: ViewRow, DeclaredFields {
     public static let table = "unknown_telemetry"
 
     static let declaration = RowDeclaration<UnknownTelemetryRow>([
-        RowColumn(key: "node", \.node) { $0.node }.naming(.owner),
-        RowColumn(key: "kind", \.kind) { $0.kind },
-        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time),
-        RowColumn(key: "sequence", \.sequence) { $0.sequence },
-        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(2, "packetID", \.packetID, as: .fixed32),
-        RowColumn(3, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time),
-        RowColumn(4, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(key: "node", \.node) { $0.node }.naming(.owner).table("The node that measured."),
+        RowColumn(key: "kind", \.kind) { $0.kind }.table("The number of the kind in the schema."),
+        RowColumn(key: "time", \.time) { $0.time }.shown(as: .time).table("When it measured."),
+        RowColumn(key: "sequence", \.sequence) { $0.sequence }.table(Meaning.sequence),
+        RowColumn(1, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(2, "packetID", \.packetID, as: .fixed32).table(Meaning.packet),
+        RowColumn(3, "sentTime", \.sentTime, as: .fixed32.unlessZero, .time).table(Meaning.sentTime),
+        RowColumn(4, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
         RowColumn(5, "metrics", \.metrics, as: .bytes),
     ])
 
@@ -51,8 +43,8 @@ extension UnknownTelemetryRow: ViewRow, DeclaredFields {
 
     public init?(key: RawSpan, value: RawSpan) {
         guard key.byteCount == 17 else { return nil }
-        try? self.init(  // nil for bytes that are not a row
-            node: key.bigEndianUInt32(at: 0), kind: key.byte(at: 4), time: key.bigEndianUInt32(at: 5),
-            sequence: key.bigEndianUInt64(at: 9), decoding: value)
+        (node, kind) = (key.bigEndianUInt32(at: 0), key.byte(at: 4))
+        (time, sequence) = (key.bigEndianUInt32(at: 5), key.bigEndianUInt64(at: 9))
+        guard take(value) else { return nil }
     }
 }

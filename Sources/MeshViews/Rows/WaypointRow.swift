@@ -68,7 +68,6 @@ public struct WaypointRow: Sendable, Equatable {
 
     // MARK: Storage
 
-    static let keyLength = 4
     var storedSize: Int { 300 }
     var key: UInt64 { UInt64(id) }
 
@@ -83,34 +82,36 @@ extension WaypointRow: ViewRow, DeclaredRow {
     public static let table = "waypoints"
 
     static let declaration = RowDeclaration<WaypointRow>([
-        RowColumn(key: "id", \.id) { $0.id },
-        RowColumn(1, "time", \.time, as: .fixed32, .time),
-        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)),
-        RowColumn(3, "sequence", \.sequence, as: .varint),
-        RowColumn(4, "firstSequence", \.firstSequence, as: .varint),
-        RowColumn(5, "packetID", \.packetID, as: .fixed32),
-        RowColumn(6, "creator", \.creator, as: .fixed32).naming(.owner),
-        RowColumn(7, "from", \.from, as: .fixed32).naming(.owner),
-        RowColumn(8, "to", \.to, as: .fixed32).naming(.mention),
-        RowColumn(9, "channel", \.channel, as: .text),
-        RowColumn(10, "gateway", \.gateway, as: .fixed32.unlessZero, .node),
+        RowColumn(key: "id", \.id) { $0.id }.table(),
+        RowColumn(1, "time", \.time, as: .fixed32, .time).table("When it was changed last."),
+        RowColumn(2, "timeSource", \.timeSource, as: .enumeration(or: .arrival)).table(Meaning.timeSource),
+        RowColumn(3, "sequence", \.sequence, as: .varint).table(Meaning.sequence),
+        RowColumn(4, "firstSequence", \.firstSequence, as: .varint).table(Meaning.firstSequence),
+        RowColumn(5, "packetID", \.packetID, as: .fixed32).table(Meaning.packet),
+        RowColumn(6, "creator", \.creator, as: .fixed32).naming(.owner).table("The node that made it."),
+        RowColumn(7, "from", \.from, as: .fixed32).naming(.owner).table("The node that changed it last.", as: .addressee),
+        RowColumn(8, "to", \.to, as: .fixed32).naming(.mention).table(Meaning.addressee, as: .addressee),
+        RowColumn(9, "channel", \.channel, as: .text).table(Meaning.channel, as: .name),
+        RowColumn(10, "gateway", \.gateway, as: .fixed32.unlessZero, .node).table(Meaning.gateway),
         RowColumn(11, "latitudeE7", \.latitudeE7, as: .sfixed32),
         RowColumn(12, "longitudeE7", \.longitudeE7, as: .sfixed32),
         RowColumn("latitude", \.latitude) { $0.latitude }.stored(11).computed(),
         RowColumn("longitude", \.longitude) { $0.longitude }.stored(12).computed(),
-        RowColumn(13, "expire", \.expire, as: .varint.unlessZero, .time),
-        RowColumn(14, "lockedTo", \.lockedTo, as: .fixed32.unlessZero).naming(.mention),
-        RowColumn(15, "name", \.name, as: .text),
-        RowColumn(16, "details", \.details, as: .text),
-        RowColumn(17, "icon", \.icon, as: .fixed32.unlessZero),
-        RowColumn(18, "geofenceRadius", \.geofenceRadius, as: .varint.unlessZero, .meters),
+        RowColumn(13, "expire", \.expire, as: .varint.unlessZero, .time).table("When it leaves the map."),
+        RowColumn(14, "lockedTo", \.lockedTo, as: .fixed32.unlessZero).naming(.mention).table(
+            "The only node that may change it."),
+        RowColumn(15, "name", \.name, as: .text).table(),
+        RowColumn(16, "details", \.details, as: .text).table(),
+        RowColumn(17, "icon", \.icon, as: .fixed32.unlessZero).table("The code of an emoji.", as: .unlessZero),
+        RowColumn(18, "geofenceRadius", \.geofenceRadius, as: .varint.unlessZero, .meters).table(as: .unlessZero),
         RowColumn(19...22, "boundingBox", \.boundingBox, write: write, take: take),
-        RowColumn(23, "notifiesOnEnter", \.notifiesOnEnter, as: .flag),
-        RowColumn(24, "notifiesOnExit", \.notifiesOnExit, as: .flag),
-        RowColumn(25, "notifiesFavoritesOnly", \.notifiesFavoritesOnly, as: .flag),
+        RowColumn(23, "notifiesOnEnter", \.notifiesOnEnter, as: .flag).table(),
+        RowColumn(24, "notifiesOnExit", \.notifiesOnExit, as: .flag).table(),
+        RowColumn(25, "notifiesFavoritesOnly", \.notifiesFavoritesOnly, as: .flag).table(),
         RowColumn(26, "isDeleted", \.isDeleted, as: .flag),
-        RowColumn(27, "changes", \.changes, as: .varint),
-        RowColumn(28, "refusedChanges", \.refusedChanges, as: .varint.unlessZero),
+        RowColumn(27, "changes", \.changes, as: .varint).table("How often it was changed."),
+        RowColumn(28, "refusedChanges", \.refusedChanges, as: .varint.unlessZero).table(
+            "How many changes were refused, for it was locked."),
         RowColumn(hidden: 29, "contentTime", \.contentTime, as: .fixed32.unlessZero),
         RowColumn(hidden: 30, "createdTime", \.createdTime, as: .fixed32.unlessZero),
     ])

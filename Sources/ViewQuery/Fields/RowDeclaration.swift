@@ -21,6 +21,8 @@ package struct RowDeclaration<Row>: Sendable {
     /// By number: where any other field goes.
     private let targets: [FieldTarget]
     private let nodes: [RowColumn<Row>]
+    /// In bytes.
+    package let keyLength: Int
     /// The stored fields as a `.proto` file has them, by their numbers; the type is empty if several make up one property.
     package let schema: [(number: UInt32, name: String, type: String)]
 
@@ -49,6 +51,7 @@ package struct RowDeclaration<Row>: Sendable {
         self.targets = targets
         tagged = TaggedField.all(fields.compactMap(\.plain))
         nodes = declared.filter { $0.traits.naming != nil }
+        keyLength = declared.reduce(0) { $0 + $1.keyLength }
         schema = declared.flatMap { column in column.traits.wire.map { ($0.number, column.name, $0.layout) } }
             .sorted { $0.0 < $1.0 }
     }

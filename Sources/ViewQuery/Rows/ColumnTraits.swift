@@ -24,11 +24,34 @@ public enum ColumnKind: String, Sendable, Hashable {
     public var isScaled: Bool { self == .degreesE7 || self == .degreesE5 || self == .hundredths }
 }
 
+/// How tables show a built-in row's property, besides what its kind decides.
+package struct TableForm: Sendable {
+    package enum Values: Sendable, Equatable {
+        case standard
+        /// The number of a node, or of a broadcast.
+        case addressee
+        /// A number; zero means none.
+        case unlessZero
+        /// A text with few distinct values.
+        case name
+        /// Numbers of this Meshtastic enumeration.
+        case values(of: String)
+    }
+
+    /// One sentence; empty if the name says enough.
+    package var meaning: String
+    package var values: Values
+    /// Nil for the unit of the kind.
+    package var unit: String?
+}
+
 /// The properties of a column other than its name and its place in the key.
 struct ColumnTraits<Row>: Sendable {
     var kind = ColumnKind.plain
     /// Computed from other properties, and therefore not stored.
     var isComputed = false
+    /// Nil if tables do not show the property.
+    var table: TableForm?
     /// How the property is stored, if the row is stored by its columns.
     var field: RowField<Row>?
     /// How the property is stored, for the ledger's built-in rows: see `RowDeclaration`.
@@ -90,6 +113,18 @@ extension RowColumn {
     public func shown(as kind: ColumnKind) -> RowColumn {
         var column = self
         column.traits.kind = kind
+        return column
+    }
+
+    /// How tables show the property; nil if they do not, or in a form of their own.
+    package var tableForm: TableForm? { traits.table }
+    /// Whether nothing is stored for a zero or an empty text.
+    package var isLeftOutIfZero: Bool { traits.wire.first?.plain?.form.absence == .zero }
+
+    /// The same column, which tables, exports and lakes have under its name in snake case.
+    package func table(_ meaning: String = "", as values: TableForm.Values = .standard, unit: String? = nil) -> RowColumn {
+        var column = self
+        column.traits.table = TableForm(meaning: meaning, values: values, unit: unit)
         return column
     }
 

@@ -34,7 +34,7 @@ struct MessageRowsModel {
         var packets: [[UInt8]: [UInt8]] = [:]
         var cursor = try read.cursor(store.table("messages"))
         while try cursor.next() {
-            let row = MessageRow.decode(key: cursor.key, value: cursor.value)
+            let row = MessageRow(key: cursor.key, value: cursor.value)
             rows.append(try #require(row))
         }
         cursor = try read.cursor(store.table("packets"))

@@ -1,0 +1,21 @@
+/// Meanings of columns that several tables have.
+package enum Meaning {
+    package static let sequence = "The event that made or last changed the row."
+    package static let firstSequence = "The first event of the row."
+    package static let packet = "The packet's id."
+    package static let channel = "The channel on which it was sent."
+    package static let addressee = "The id of the addressee; ^all for everyone."
+    package static let timeSource = "The clock that the time came from."
+    package static let timeOfImport = "Whether nothing says when it was heard: the times are those of imports."
+    package static let sentTime = "The sender's own stamp, unchecked."
+    package static let gateway = "Of the first readable reception."
+    package static let snr = "Signal-to-noise ratio of the first readable reception."
+    package static let rssi = "Signal strength of the first readable reception."
+    package static let precision = "How many upper bits of the place are true."
+    package static let latitude = "North of the equator, WGS 84."
+    package static let longitude = "East of Greenwich, WGS 84."
+    package static let altitude = "Above mean sea level."
+    package static let hardware = "Its model."
+    package static let role = "Its role in the mesh."
+    package static let firmware = "The version of its firmware."
+}
