@@ -87,9 +87,9 @@ struct FormatsTests {
             try FileManager.default.contentsOfDirectory(atPath: table + "/_delta_log").count { $0.hasSuffix(".json") }
         }
         #expect(try commits() == 63)
-        try log.removeOldCommits(keptSeconds: 3_600)
+        try log.removeOldCommits(keptSince: DeltaLog.now - 3_600_000)
         #expect(try commits() == 63, "what can still be read is kept")
-        try log.removeOldCommits(keptSeconds: -60)
+        try log.removeOldCommits(keptSince: DeltaLog.now + 60_000)
         #expect(try commits() == 3)
         let again = try DeltaLog(table)
         #expect(again.version == 62 && again.live.count == 20 && again.schema == schema && again.checkpoint == 60)

@@ -19,6 +19,7 @@ extension DeltaLog {
     func foreignFiles() throws -> [String] {
         try LakeFolder.names(folder).filter { name in
             if name.hasSuffix(".tmp") || Self.beginnings.contains(name) { return false }
+            if dropped.contains(name) { return true }
             let parts = name.split(separator: ".", maxSplits: 1)
             guard parts.count == 2, parts[0].utf8.count == 20, let version = Int(parts[0]) else { return true }
             if parts[1] == "json" { return false }
@@ -52,8 +53,15 @@ extension DeltaLog {
         return hashes.filter { LakeFolder.size(of: "\(folder)/\($0.key)") != nil }
     }
 
-    private func name(_ version: Int, _ ending: String) -> String {
+    func name(_ version: Int, _ ending: String) -> String {
         String(Self.path(version, ending, folder).dropFirst(folder.count + 1))
+    }
+
+    /// The paths of all files in its folders of days.
+    func filesOfDays() throws -> [String] {
+        try LakeFolder.names(table).filter { $0.hasPrefix("day=") }.flatMap { day in
+            try LakeFolder.names("\(table)/\(day)").map { "\(day)/\($0)" }
+        }
     }
 
     /// The files of earlier versions that must still be there, as they were.

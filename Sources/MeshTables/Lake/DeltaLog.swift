@@ -42,6 +42,8 @@ struct DeltaLog {
     private(set) var foreign: [Int] = []
     /// The hashes of the checkpoints before the last one, by name; nil if an earlier version of MeshLedger wrote that.
     private(set) var olderCheckpoints: [String: String]? = [:]
+    /// What others had added or changed before the log was made again; a run that was killed may have left it.
+    private(set) var dropped: Set<String> = []
 
     var folder: String { table + "/_delta_log" }
 
@@ -77,11 +79,15 @@ struct DeltaLog {
                 )
             }
             let actions = try Self.actions(bytes, path)
-            for action in actions { take(action) }
-            if !Self.isOwn(actions) { foreign.append(number) }
+            let isOwn = Self.isOwn(actions)
+            for action in actions { take(action, isForeign: !isOwn) }
+            if !isOwn { foreign.append(number) }
             version = number
         }
     }
+
+    /// In milliseconds since 1970.
+    static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1000) }
 
     static func path(_ version: Int, _ ending: String, _ folder: String) -> String {
         let digits = String(version)
@@ -110,7 +116,7 @@ struct DeltaLog {
             }
     }
 
-    private mutating func take(_ action: JSONValue) {
+    private mutating func take(_ action: JSONValue, isForeign: Bool = false) {
         if let add = action["add"], case .string(let path)? = add["path"] {
             let day = add["partitionValues"]?["day"] ?? .null
             // Only a count is missing then.
@@ -126,7 +132,10 @@ struct DeltaLog {
                     path: path, day: remove["partitionValues"]?["day"] ?? .null, size: size, rows: 0,
                     sha256: remove["tags"]?["sha256"]?.string)
             }
-            removed[path] = Removal(time: Int64(remove["deletionTimestamp"]?.whole ?? 0), file: file)
+            var time = Int64(remove["deletionTimestamp"]?.whole ?? 0)
+            // Another program may name any; with one in the future, the file would be kept until then.
+            if isForeign { time = max(0, min(time, Self.now)) }
+            removed[path] = Removal(time: time, file: file)
         } else if let metadata = action["metaData"] {
             if case .string(let text)? = metadata["schemaString"] { schema = text }
             if case .string(let text)? = metadata["id"] { identifier = text }
@@ -135,6 +144,7 @@ struct DeltaLog {
             olderCheckpoints = state["checkpoints"].map { checkpoints in
                 Dictionary(checkpoints.members.map { ($0.name, $0.value.string ?? "") }) { $1 }
             }
+            dropped = Set((state["dropped"]?.elements ?? []).compactMap(\.string))
         }
     }
 
@@ -146,7 +156,7 @@ struct DeltaLog {
         _ name: String, schema new: String, adding files: [File], removing paths: [String], lost: Set<String> = [],
         isRestored: Bool = false
     ) throws {
-        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let now = Self.now
         var actions: [JSONValue] = [
             .object([
                 .init(
@@ -188,11 +198,11 @@ struct DeltaLog {
         self.schema = ""
         try commit(
             name, schema: schema, adding: files.filter { live[$0.path] != $0 }, removing: gone, lost: Set(gone), isRestored: true)
-        try writeCheckpoint(name, Int64(Date.now.timeIntervalSince1970 * 1000), without: dropped)
+        let own = Self.beginnings + ["json", "checkpoint.parquet"].map { self.name(version, $0) }
+        let dropped = dropped.subtracting(own)
+        try writeCheckpoint(name, Self.now, without: dropped)
         foreign = []
-        for name in dropped.subtracting(try hashes().keys).subtracting(Self.beginnings) {
-            try LakeFolder.removeAll("\(folder)/\(name)")
-        }
+        for name in dropped { try LakeFolder.removeAll("\(folder)/\(name)") }
     }
 
     // MARK: Checkpoints
@@ -212,17 +222,15 @@ struct DeltaLog {
         let last = JSONValue.object([.init("version", .integer(version)), .init("size", .integer(actions.count))])
         try LakeFolder.replace(folder + "/_last_checkpoint", Array(last.description.utf8))
         let hashes = older.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .string($0.value)) }
-        let state = JSONValue.object([
-            .init("state", .object([.init("version", .integer(version)), .init("checkpoints", .object(hashes))]))
-        ])
-        try LakeFolder.replace(statePath, Self.lines(actions + [state]))
-        (checkpoint, olderCheckpoints) = (version, older)
+        var state: [JSONValue.Member] = [.init("version", .integer(version)), .init("checkpoints", .object(hashes))]
+        if !dropped.isEmpty { state.append(.init("dropped", .array(dropped.sorted().map { .string($0) }))) }
+        try LakeFolder.replace(statePath, Self.lines(actions + [.object([.init("state", .object(state))])]))
+        (checkpoint, olderCheckpoints, self.dropped) = (version, older, dropped)
     }
 
     /// Removes commits and checkpoints that no readable version needs.
-    /// - Parameter keptSeconds: how long files are kept that the current version no longer needs.
-    func removeOldCommits(keptSeconds: Int64) throws {
-        let oldest = Int64(Date.now.timeIntervalSince1970 * 1000) - keptSeconds * 1000
+    /// - Parameter oldest: files that the current version does not need since then are kept, in milliseconds since 1970.
+    func removeOldCommits(keptSince oldest: Int64) throws {
         var numbers: [(name: String, version: Int, isCheckpoint: Bool)] = []
         for name in try LakeFolder.names(folder) {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -65,28 +65,28 @@ extension Lake {
             }
         }
         // While another run writes, there are files that no version names yet.
-        let parts = try LakeFolder.unlessLocked(lockPath) { try foreignFiles(manifest) { LakePart.isName($0) } } ?? []
+        let parts = try LakeFolder.unlessLocked(lockPath) { try foreignFiles(manifestAndDifferences().2, areParts: true) } ?? []
         found.notes += parts.map {
             "\($0) is not the lake's: no version names it; the next `meshledger lake write` removes it"
         }
-        found.notes += try foreignFiles(manifest) { !LakePart.isName($0) }.map {
+        found.notes += try foreignFiles(logs, areParts: false).map {
             "\($0) is not the lake's: readers that list files would take it for rows; move it away"
         }
         return found
     }
 
     /// Files and folders that no run has made, except in the Delta logs.
-    private func foreignFiles(_ manifest: LakeManifest, _ isWanted: (String) -> Bool) throws -> [String] {
+    /// - Parameter areParts: whether to find those that the next run removes, or the others.
+    private func foreignFiles(_ logs: [String: DeltaLog], areParts: Bool) throws -> [String] {
         func isOwn(_ name: String) -> Bool { name.hasPrefix(".") || name.hasPrefix("manifest.json") }
-        var foreign = try LakeFolder.names(folder).filter { !isOwn($0) && manifest.tables[$0] == nil && isWanted($0) }
-        for table in manifest.tables.keys.sorted() {
-            let log = try DeltaLog("\(folder)/\(table)")
+        var foreign = areParts ? [] : try LakeFolder.names(folder).filter { !isOwn($0) && logs[$0] == nil }
+        for (table, log) in logs.sorted(by: { $0.key < $1.key }) {
             for day in try LakeFolder.names(log.table) where day != "_delta_log" && !day.hasPrefix(".") {
                 guard day.hasPrefix("day=") else {
-                    if isWanted(day) { foreign.append("\(table)/\(day)") }
+                    if !areParts { foreign.append("\(table)/\(day)") }
                     continue
                 }
-                for name in try LakeFolder.names("\(log.table)/\(day)") where isWanted(name) {
+                for name in try LakeFolder.names("\(log.table)/\(day)") where LakePart.isName(name) == areParts {
                     let path = "\(day)/\(name)"
                     if log.live[path] == nil, log.removed[path] == nil { foreign.append("\(table)/\(path)") }
                 }
@@ -136,12 +136,14 @@ extension Lake {
             found.problems.append("\(log.folder)/\(name) \(what); run `meshledger lake write`, which makes a new log")
         }
         for name in log.foreignCommits { report(name, "was committed by another program") }
+        for name in try log.foreignFiles() where !isInterrupted || !log.isUnfinished(name) {
+            report(name, "is not the lake's: readers may take it for a part of the log")
+        }
         if isInterrupted, log.foreign.isEmpty {
             let name = log.table.dropFirst(folder.count + 1)
             found.problems.append("\(name) differs from the manifest: a run was interrupted; run `meshledger lake write` again")
         }
         guard !isInterrupted else { return }
-        for name in try log.foreignFiles() { report(name, "is not the lake's: readers may take it for a part of the log") }
         if !table.log.isEmpty {
             for name in Set(table.log.keys).union(DeltaLog.beginnings).subtracting(log.foreignCommits).sorted() {
                 let read = try PartFile.sha256(of: "\(log.folder)/\(name)")
@@ -219,7 +221,7 @@ extension Lake {
         found.problems += comparison.problems
         if !comparison.shortened.isEmpty {
             found.problems.append(
-                "retention dropped events since these tables were written: \(comparison.shortened.joined(separator: ", ")); run `meshledger lake write`, which drops their rows here, too"
+                "retention dropped events since these tables were written: \(comparison.shortened.sorted().joined(separator: ", ")); run `meshledger lake write`, which drops their rows here, too"
             )
         }
     }
@@ -234,7 +236,7 @@ private struct LakeComparison: LakeVisitor {
     var notes: [String] = []
     var problems: [String] = []
     /// The tables with rows whose events retention has dropped since.
-    var shortened: [String] = []
+    var shortened: Set<String> = []
 
     private static let advice = "remove it and run `meshledger lake write` again"
 
@@ -284,29 +286,42 @@ private struct LakeComparison: LakeVisitor {
         let schema = TableSchema(name: table.name, columns: table.columns.map(\.schema))
         let seed = LakeRun.seed(schema, manifest)
         let digests = try LakeRun.digests(table, seed)
+        // Packets stay with the receptions that they still have, so their days may have other rows, not only fewer.
+        let haveMoved = isShorter && table.view != nil
         var expected = Dictionary(uniqueKeysWithValues: digests.map { ($0.key.folder, $0.value) })
         for file in known.files {
-            let day = String(file.path.prefix { $0 != "/" })
-            let digest = expected.removeValue(forKey: day) ?? RowDigest()
+            let digest = expected.removeValue(forKey: String(file.path.prefix { $0 != "/" })) ?? RowDigest()
             rows += digest.count
-            if isShorter, digest.count < file.rows {
-                if shortened.last != table.name { shortened.append(table.name) }
-                let found = try rows(in: "\(folder)/\(table.name)/\(file.path)", schema, seed)
-                if let found, found != file.digest {
-                    problems.append(
-                        "\(table.name)/\(file.path): the rows in the file are not those of the manifest; \(Self.advice)")
-                }
-            } else if digest.text != file.digest || digest.count != file.rows {
-                problems.append("\(table.name)/\(day): its rows (\(file.rows)) are not those of the ledger (\(digest.count))")
-            } else if digest.sequences != (file.firstSequence, file.lastSequence) {
-                let (first, last) = digest.sequences
-                problems.append("\(table.name)/\(day): its rows name events \(first) to \(last), and the manifest others")
-            } else if let found = try rows(in: "\(folder)/\(table.name)/\(file.path)", schema, seed), found != digest.text {
-                problems.append("\(table.name)/\(file.path): the rows in the file are not those of the ledger; \(Self.advice)")
-            }
+            let isShortened = haveMoved ? digest.text != file.digest : isShorter && digest.count < file.rows
+            if isShortened { shortened.insert(table.name) }
+            let problem = try difference(of: file, in: table.name, isShortened ? nil : digest) { try rows(in: $0, schema, seed) }
+            if let problem { problems.append(problem) }
         }
-        for (day, digest) in expected.sorted(by: { $0.key < $1.key }) {
+        if haveMoved, !expected.isEmpty { shortened.insert(table.name) }
+        for (day, digest) in expected.sorted(by: { $0.key < $1.key }) where !haveMoved {
             problems.append("\(table.name)/\(day): the rows of the ledger are missing (\(digest.count))")
         }
+    }
+
+    /// - Parameters:
+    ///   - digest: of the ledger's rows; nil if the ledger no longer has all of them.
+    ///   - read: the digest of the rows at a path.
+    private func difference(
+        of file: LakeManifest.File, in table: String, _ digest: RowDigest?, _ read: (String) throws -> String?
+    ) throws -> String? {
+        let path = "\(table)/\(file.path)"
+        if let digest {
+            let (first, last) = digest.sequences
+            let day = (path as NSString).deletingLastPathComponent
+            if digest.text != file.digest || digest.count != file.rows {
+                return "\(day): its rows (\(file.rows)) are not those of the ledger (\(digest.count))"
+            }
+            if (first, last) != (file.firstSequence, file.lastSequence) {
+                return "\(day): its rows name events \(first) to \(last), and the manifest others"
+            }
+        }
+        guard let found = try read("\(folder)/\(path)"), found != file.digest else { return nil }
+        let owner = digest == nil ? "manifest" : "ledger"
+        return "\(path): the rows in the file are not those of the \(owner); \(Self.advice)"
     }
 }

@@ -157,31 +157,36 @@ public struct Lake {
     private func vacuum(
         _ tables: [String], isErased: Bool, _ options: Options, _ begun: LakeManifest, _ manifest: inout LakeManifest
     ) throws -> Int {
-        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
-        let keptSeconds = isErased ? 0 : options.keptSeconds
-        var old: [String] = []
+        let now = DeltaLog.now
+        let keptSeconds = isErased ? 0 : max(0, min(options.keptSeconds, now / 1000))
+        let oldest = now - keptSeconds * 1000
+        var (old, keptSince): ([String], Int64) = ([], oldest)
         for table in tables {
             let log = try DeltaLog("\(folder)/\(table)")
-            for name in try LakeFolder.names(log.table + "/_delta_log") where name.hasSuffix(".tmp") {
-                try LakeFolder.remove("\(log.table)/_delta_log/\(name)")
+            for name in try LakeFolder.names(log.folder) where name.hasSuffix(".tmp") {
+                try LakeFolder.remove("\(log.folder)/\(name)")
             }
-            try log.removeOldCommits(keptSeconds: keptSeconds)
-            for day in try LakeFolder.names(log.table) {
-                if day.hasPrefix("."), day.hasSuffix(".tmp") { try LakeFolder.remove("\(log.table)/\(day)") }
-                guard day.hasPrefix("day=") else { continue }
-                for name in try LakeFolder.names("\(log.table)/\(day)") {
-                    let path = "\(day)/\(name)"
-                    // Other programs give the files of their versions other names.
-                    guard log.live[path] == nil, LakePart.isName(name) || log.removed[path] != nil else { continue }
-                    if keptSeconds > 0, let time = log.removed[path]?.time, now - time < keptSeconds * 1000 { continue }
-                    old.append("\(log.table)/\(path)")
+            for name in try LakeFolder.names(log.table) where name.hasPrefix(".") && name.hasSuffix(".tmp") {
+                try LakeFolder.remove("\(log.table)/\(name)")
+            }
+            try log.removeOldCommits(keptSince: oldest)
+            // In a table that this run left out, another program may have removed files that the next run needs.
+            let named = Set((manifest.tables[table]?.files ?? []).map(\.path))
+            for path in try log.filesOfDays() where log.live[path] == nil && !named.contains(path) {
+                if let removal = log.removed[path] {
+                    if keptSeconds > 0, removal.time > oldest { continue }
+                    // The clock may have been ahead then.
+                    keptSince = max(keptSince, removal.time)
+                } else if !LakePart.isName((path as NSString).lastPathComponent) {
+                    continue  // another program's
                 }
+                old.append("\(log.table)/\(path)")
             }
         }
         // Earlier versions of MeshLedger did not say which files they had removed.
         if manifest.keptSince == nil { manifest.keptSince = now }
-        if !old.isEmpty { manifest.keptSince = max(manifest.keptSince ?? now, now - keptSeconds * 1000) }
         if !old.isEmpty {
+            manifest.keptSince = manifest.keptSince.map { max($0, keptSince) }
             // If this run is killed now, nobody misses the files.
             var interim = begun
             interim.keptSince = manifest.keptSince

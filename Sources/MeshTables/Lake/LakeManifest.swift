@@ -50,7 +50,7 @@ struct LakeManifest: Equatable {
     /// - Throws: if it is damaged, has another version of the format, or names what is not inside the lake.
     init(_ json: JSONValue, path: String) throws {
         guard json["format"]?.whole == 1 else { throw TableError(.damaged, "\(path) is damaged, or of a later MeshLedger") }
-        func number(_ value: JSONValue?) -> UInt64 { UInt64(value?.whole ?? 0) }
+        func number(_ value: JSONValue?) -> UInt64 { value?.whole.flatMap(UInt64.init(exactly:)) ?? 0 }
         ledger = json["ledger"]?.string ?? ""
         head = number(json["head"])
         root = json["root"]?.string ?? ""

@@ -26,16 +26,16 @@ struct LakeRun: LakeVisitor {
         var hadRows = false
         for name in manifest.tables.keys.sorted() where !visited.contains(name) {
             var log = try DeltaLog("\(folder)/\(name)")
+            let schema = log.schema
+            try restore(name, &log, schema)
             let gone = Array(log.live.keys)
-            guard !gone.isEmpty else {
-                manifest.tables[name]?.erasure = erasure
-                continue
+            if !gone.isEmpty {
+                hadRows = true
+                try log.commit(name, schema: schema, adding: [], removing: gone)
+                var change = Lake.Change(table: name, version: log.version, rows: 0)
+                change.removed = Set(gone.map(Self.day(of:))).sorted()
+                report.changes.append(change)
             }
-            hadRows = true
-            try log.commit(name, schema: log.schema, adding: [], removing: gone)
-            var change = Lake.Change(table: name, version: log.version, rows: 0)
-            change.removed = Set(gone.map(Self.day(of:))).sorted()
-            report.changes.append(change)
             manifest.tables[name]?.version = log.version
             manifest.tables[name]?.files = []
             manifest.tables[name]?.log = try log.hashes()
@@ -127,7 +127,9 @@ struct LakeRun: LakeVisitor {
             return
         }
         let isLeft = isInterrupted && dropped.isEmpty && added.allSatisfy(log.isUnfinished)
-        try log.restore(name, schema: schema, files, dropping: dropped.union(added))
+        // What somebody has removed or cut is written again later.
+        let present = files.filter { LakeFolder.size(of: "\(log.table)/\($0.path)") == $0.size }
+        try log.restore(name, schema: schema, present, dropping: dropped.union(added))
         if !isLeft { report.restored.append(name) }
     }
 

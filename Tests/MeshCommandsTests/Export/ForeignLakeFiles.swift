@@ -28,9 +28,30 @@ struct ForeignLakeFiles {
         #expect(written.status == 0 && written.output.contains("messages: its Delta log was changed by others"), "\(written)")
         let found = try verify()
         #expect(found.status == 0, "\(found)")
-        #expect(try tool.run("lake", "write", lake).output.contains("Delta log") == false)
+        try expectNothingToMend()
         guard LakePython.path != nil else { return }
         #expect(try LakePython.run("rows.py", [lake + "/messages", "4"]).contains("4 rows are read"))
+    }
+
+    private func expectNothingToMend() throws {
+        let written = try tool.run("lake", "write", lake)
+        #expect(written.status == 0 && !written.output.contains("Delta log"), "\(written)")
+    }
+
+    /// A commit of another program, after those of the lake.
+    private func plant(removing path: String, at time: Int64 = 1_760_000_000_000) throws {
+        let commit = """
+            {"remove":{"path":"\(path)","dataChange":true,"deletionTimestamp":\(time)}}
+            {"commitInfo":{"timestamp":1760000000000,"operation":"DELETE","engineInfo":"delta-rs:1.6.6"}}
+            """
+        try Data(commit.utf8).write(to: url("\(log)/00000000000000000002.json"))
+    }
+
+    private func edit(_ change: (inout [String: Any]) throws -> Void) throws {
+        let manifest = url(lake + "/manifest.json")
+        var json = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: manifest)) as? [String: Any])
+        try change(&json)
+        try JSONSerialization.data(withJSONObject: json, options: .withoutEscapingSlashes).write(to: manifest)
     }
 
     /// The paths in the actions of a commit.
@@ -80,9 +101,11 @@ struct ForeignLakeFiles {
             {"commitInfo":{"timestamp":1760000000000,"operation":"DELETE","engineInfo":"delta-rs:1.6.6"}}
             """
         try Data(commit.utf8).write(to: url("\(log)/00000000000000000002.json"))
+        try Data("planted".utf8).write(to: url("\(log)/00000000000000000005.checkpoint.parquet"))
         let found = try verify()
         #expect(
             found.status == 1 && found.output.contains("00000000000000000002.json was committed by another program"), "\(found)")
+        #expect(found.output.contains("00000000000000000005.checkpoint.parquet is not the lake's"), "\(found)")
         #expect(!found.output.contains("interrupted"), "\(found)")
         if !isErasedFirst {
             try expectMended()
@@ -114,7 +137,7 @@ struct ForeignLakeFiles {
         #expect(try tool.run("lake", "write", lake, "--keep", "0").output.contains("removed"))
         let found = try verify()
         #expect(found.status == 0, "\(found)")
-        #expect(try tool.run("lake", "write", lake).output.contains("Delta log") == false)
+        try expectNothingToMend()
     }
 
     @Test func `a part that no version names is named, and the next run removes it`() throws {
@@ -127,5 +150,68 @@ struct ForeignLakeFiles {
         #expect(try tool.run("lake", "write", lake).status == 0)
         #expect(!FileManager.default.fileExists(atPath: stale))
         #expect(try !verify().output.contains("is not the lake's"))
+    }
+
+    @Test func `a run that leaves a table out removes no file that the manifest names`() throws {
+        let live = try #require(paths("add", in: "00000000000000000000.json").last)
+        try plant(removing: live)
+        #expect(try tool.run("lake", "write", lake, "--table", "nodes", "--keep", "0").status == 0)
+        #expect(FileManager.default.fileExists(atPath: "\(lake)/messages/\(live)"))
+        try expectMended()
+    }
+
+    @Test func `a log that is made again names no file that is gone`() throws {
+        let live = try #require(paths("add", in: "00000000000000000000.json").last)
+        try plant(removing: live)
+        try FileManager.default.removeItem(atPath: "\(lake)/messages/\(live)")
+        try expectMended()
+        #expect(try !paths("add", in: "00000000000000000003.json").contains(live))
+    }
+
+    @Test(arguments: [Int64.min, .max])
+    func `another program may name any time for its removals`(_ time: Int64) throws {
+        try plant(removing: try #require(paths("remove", in: "00000000000000000001.json").first), at: time)
+        try expectMended()
+        #expect(try !String(contentsOfFile: log + "/.state", encoding: .utf8).contains("\(time)"))
+    }
+
+    @Test func `a manifest with a negative number is no crash`() throws {
+        try edit { $0["head"] = -1 }
+        let found = try verify()
+        #expect(found.status == 1 && found.output.contains("the tree's root"), "\(found)")
+    }
+
+    @Test func `after an erasure, nothing of another program's commit stays in a table of an unknown view`() throws {
+        try plant(removing: try #require(paths("add", in: "00000000000000000000.json").last))
+        try FileManager.default.moveItem(atPath: lake + "/messages", toPath: lake + "/things")
+        try edit { manifest in
+            var tables = manifest["tables"] as? [String: Any] ?? [:]
+            tables["things"] = tables.removeValue(forKey: "messages")
+            manifest["tables"] = tables
+        }
+        #expect(try tool.run("erase", "--sequence", "1", "--yes").status == 0)
+        let written = try tool.run("lake", "write", lake)
+        #expect(written.status == 0 && written.output.contains("things: its Delta log was changed by others"), "\(written)")
+        #expect(try filesHolding("delta-rs").isEmpty)
+        let found = try verify()
+        #expect(found.status == 0, "\(found)")
+        try expectNothingToMend()
+    }
+
+    @Test func `files that were removed when the clock was ahead are not missed`() throws {
+        let commit = url("\(log)/00000000000000000001.json")
+        let later = Int64(Date.now.timeIntervalSince1970 + 86_400) * 1000
+        let text = try String(contentsOf: commit, encoding: .utf8)
+        try text.replacing(#/"deletionTimestamp":\d+/#, with: "\"deletionTimestamp\":\(later)")
+            .write(to: commit, atomically: true, encoding: .utf8)
+        try edit { manifest in
+            var tables = manifest["tables"] as? [String: [String: Any]] ?? [:]
+            tables["messages"]?["log"] = [String: String]()
+            manifest["tables"] = tables
+        }
+        #expect(try tool.run("lake", "write", lake, "--keep", "0").output.contains("removed"))
+        let found = try verify()
+        #expect(found.status == 0, "\(found)")
+        try expectNothingToMend()
     }
 }

@@ -140,7 +140,31 @@ struct LakeVerification {
             #expect(found.status == 0 && found.output.contains("\(name) is not the lake's"), "\(found)")
             try FileManager.default.removeItem(at: path)
         }
+        for name in ["positions/part-x.zstd.parquet", "part-x.zstd.parquet"] {
+            try Data("junk".utf8).write(to: URL(fileURLWithPath: lake + "/" + name))
+            let found = try verify()
+            #expect(found.output.contains("\(name) is not the lake's: readers that list files"), "\(found)")
+            try FileManager.default.removeItem(atPath: lake + "/" + name)
+        }
         #expect(try !verify().output.contains("is not the lake's"))
+    }
+
+    @Test func `packets that have lost receptions to retention are no difference from the ledger`() throws {
+        for gateway in ["!0000aaaa", "!0000bbbb", "!0000cccc", "!0000dddd"] {
+            let lines = (0..<1_500).map { number in
+                Line.text("text \(number)", from: UInt32(7 + number / 500), time: 1_760_000_000 + number % 500)
+                    .replacing("!0000abcd", with: gateway)
+            }
+            try tool.run("import", tool.write(lines, to: gateway))
+        }
+        #expect(try tool.run("lake", "write", lake).status == 0)
+        #expect(try tool.run("storage", "retain", "--larger-than", "600KB", "--yes").status == 0)
+        let found = try verify()
+        #expect(found.status == 1 && found.output.contains("were written: events, packets, receptions;"), "\(found)")
+        #expect(!found.output.contains("of the ledger ("), "\(found)")
+        #expect(!found.output.contains("rows of the ledger are missing"), "\(found)")
+        #expect(try tool.run("lake", "write", lake).status == 0)
+        #expect(try verify().status == 0)
     }
 
     @Test func `a lake without its manifest is not to be written again`() throws {

@@ -102,5 +102,8 @@ import Testing
             left == [".state"] + [0, 1].map { "0000000000000000000\($0).json" } + [
                 "00000000000000000003.checkpoint.parquet", "00000000000000000003.json", "_last_checkpoint",
             ])
+        // As if the run had been killed before it removed the commit.
+        try plant("00000000000000000002.json")
+        #expect(try DeltaLog(table).foreignFiles() == ["00000000000000000002.json"])
     }
 }
