@@ -122,6 +122,15 @@ extension Tool {
     }
 }
 
+extension Pipe {
+    /// How many bytes nobody has read yet.
+    var unreadCount: Int32 {
+        var count: Int32 = 0
+        _ = unsafe ioctl(fileHandleForReading.fileDescriptor, UInt(FIONREAD), &count)
+        return count
+    }
+}
+
 /// Lines of MQTT's JSON form.
 enum Line {
     static func node(_ number: UInt32, long: String, short: String, time: Int = 1_760_000_000) -> String {

@@ -38,17 +38,13 @@ struct CutFiles {
         try tool.run("init")
         let pipe = Pipe.ofOneChild()
         let running = try tool.start(["import", "-"], input: pipe.fileHandleForReading)
-        try waitUntil { Self.handlesLostPages(running.process.processIdentifier) }
+        // Once it reads, its own handler is in the place of the Swift runtime's.
+        pipe.fileHandleForWriting.write(Data("{".utf8))
+        try waitUntil { pipe.unreadCount == 0 }
         kill(running.process.processIdentifier, SIGBUS)
         let outcome = try running.wait()
         try pipe.fileHandleForWriting.close()
         #expect(running.process.terminationReason == .uncaughtSignal && outcome.status == SIGBUS, "\(outcome)")
         #expect(!outcome.errors.contains("cut short"), "\(outcome)")
-    }
-
-    private static func handlesLostPages(_ process: Int32) -> Bool {
-        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""  // it has ended
-        let caught = status.firstMatch(of: /SigCgt:\s*([0-9a-f]+)/).flatMap { UInt64($0.1, radix: 16) } ?? 0
-        return caught & 1 << UInt64(SIGBUS - 1) != 0
     }
 }

@@ -150,11 +150,7 @@ struct LedgersOfOthers {
         let line = Data((Line.text("hello", from: 7) + "\n").utf8)
         pipe.fileHandleForWriting.write(line.prefix(9))
         // It begins to read once it has a connection to the writer.
-        try waitUntil {
-            var unread: Int32 = 9
-            _ = unsafe ioctl(pipe.fileHandleForReading.fileDescriptor, UInt(FIONREAD), &unread)
-            return unread == 0
-        }
+        try waitUntil { pipe.unreadCount == 0 }
         try manager.moveItem(atPath: tool.ledger, toPath: moved)
         try tool.run("init")
         let new = try listener(tool)
