@@ -29,7 +29,9 @@ enum TemporaryFolders {
             do {
                 return (path, try body(path))
             } catch {
-                guard attempts < mostAttempts, unsafe access(path, F_OK) != 0, errno == ENOENT else { throw error }
+                // Others may still be removing it, so what the error says counts, too.
+                let isGone = unsafe access(path, F_OK) != 0 && errno == ENOENT
+                guard attempts < mostAttempts, isGone || LedgerError(error, path: path).code == .missing else { throw error }
                 attempts += 1
             }
         }

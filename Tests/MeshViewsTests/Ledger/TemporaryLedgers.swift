@@ -71,6 +71,13 @@ struct TemporaryLedgers {
         }
         #expect(attempts == 4, "the folder is there")
         try files.removeItem(atPath: try #require(paths.last))
+        // The other process is still removing it.
+        let second = try TemporaryFolders.make { path -> Int in
+            attempts += 1
+            guard attempts > 5 else { throw LedgerError(.missing, path: path, "LOCK is gone") }
+            return attempts
+        }
+        #expect(second.made == 6)
     }
 
     @Test(arguments: 1...8)
