@@ -50,11 +50,12 @@ def rooms(root):
 def judged(root):
     """Survivors that change nothing that a test could see; each was examined by a person."""
     path = root / "Tools" / "proofs" / "mutate.d" / "judged.toml"
-    result = {}
-    for entry in tomllib.loads(path.read_text()).get("judged", []):
-        for becomes in [entry["becomes"]] if isinstance(entry["becomes"], str) else entry["becomes"]:
-            result[entry["file"], entry["line"], becomes] = entry["why"]
-    return result
+    return {
+        (file, line, becomes): why
+        for file, reasons in tomllib.loads(path.read_text()).items()
+        for why, judged in reasons.items()
+        for line, *all in judged
+        for becomes in all}
 
 
 def is_judged(mutant, known):
