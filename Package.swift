@@ -31,7 +31,7 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let yaml = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-// The program contains Swift's libraries in release: it starts in about half the time, and needs no toolchain to run.
+// In release, the program and SQLite's extension contain Swift's libraries: they start in about half the time, and need no toolchain to run.
 let swiftLibraries = [
     "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation", "_FoundationCollections",
     "_FoundationCShims",
@@ -48,7 +48,7 @@ let package = Package(
         .executable(name: "meshledger", targets: ["LedgerMain"]),
         .library(name: "MeshCommands", targets: ["MeshCommands"]),
         .library(name: "MeshIngest", targets: ["MeshIngest"]),
-        .library(name: "MeshLedgerExtension", type: .dynamic, targets: ["MeshTables"]),
+        .library(name: "MeshLedgerExtension", type: .dynamic, targets: ["LedgerExtension"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -111,6 +111,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "LedgerMain", dependencies: ["MeshCommands"], swiftSettings: settings, linkerSettings: [containsSwift]),
+        .target(
+            name: "LedgerExtension", dependencies: ["MeshTables", "MeshLedger", "CSQLiteExtension"], swiftSettings: settings,
+            linkerSettings: [containsSwift]),
 
         .target(name: "TestWidth", path: "Tests/TestWidth"),
         .target(name: "TestKit", dependencies: ["TestWidth"], path: "Tests/TestKit", swiftSettings: settings),

@@ -28,7 +28,7 @@ package final class LedgerOpener: Sendable {
 
     package init(views: [any LedgerView.Type] = []) { self.views = views }
 
-    func ledger(at path: String) throws -> Ledger {
+    package func ledger(at path: String) throws -> Ledger {
         if let known = state.withLock({ $0.ledgers[path] }) { return known }
         var options = LedgerOptions(access: .readOnly)
         options.views = views

@@ -159,7 +159,7 @@ struct SQLCommands {
         }
     }
 
-    private static let library = try? BuiltProgram.url("libMeshLedgerExtension.so")
+    private static let library = try? BuiltProgram.tested("libMeshLedgerExtension.so")
 
     private func extensionCopy(_ tool: Tool) throws -> String {
         let path = tool.folder.file("libmeshledger.so").path
@@ -243,5 +243,15 @@ struct SQLCommands {
         let lines = symbols.split(separator: "\n")
         #expect(lines.contains { $0.hasSuffix(" T sqlite3_meshledger_init") })
         #expect(!lines.contains { $0.contains(" U sqlite3") })
+    }
+
+    private static let isTestedInRelease = ProcessInfo.processInfo.environment["MESHLEDGER_TESTED_PROGRAM"] != nil
+
+    @Test(.enabled(if: isTestedInRelease, "needs the library as built in release"))
+    func `the library as users have it contains what it needs of Swift`() throws {
+        let text = try FinishedProcess(URL(fileURLWithPath: "/usr/bin/readelf"), ["-d", try #require(Self.library).path]).text
+        let needed = text.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+        #expect(!needed.isEmpty)
+        for name in ["libswift", "Foundation", "libdispatch"] { #expect(!needed.contains { $0.contains(name) }, "\(needed)") }
     }
 }

@@ -1,6 +1,7 @@
 internal import CSQLiteExtension
 internal import Foundation
 internal import MeshLedger
+internal import MeshTables
 
 /// The entry point when a program loads this library into SQLite: `.load ./libmeshledger`.
 ///
