@@ -1,12 +1,18 @@
 /// A value that can be a key, whose bytes sort like the values: fixed binary, big-endian. At most 511 bytes.
 public protocol KeyCodec: Sendable {
+    /// Restores the value from the bytes of a key.
+    /// - Throws: `.malformedValue` if they are not such a value.
     init(decodingKey bytes: RawSpan) throws(StorageError)
     func encode(into key: inout KeyBuffer)
 }
 
 /// A value that can be stored as bytes.
 public protocol ValueCodec: Sendable {
+    /// Restores the value from its bytes.
+    /// - Throws: `.malformedValue` if they are not such a value.
     init(decodingValue bytes: RawSpan) throws(StorageError)
+    /// Calls `body` with the value's bytes, which are valid until it returns.
+    /// - Throws: what `body` throws.
     func withValueBytes<Result>(_ body: (RawSpan) throws(StorageError) -> Result) throws(StorageError) -> Result
 }
 

@@ -76,34 +76,44 @@ internal import CLMDB
 
 extension Cursor {
     /// Moves to the first row. False when the table is empty.
+    /// - Throws: `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction unusable.
     @_lifetime(self: copy self)
     public mutating func first() throws(StorageError) -> Bool { unsafe try move(MDB_FIRST) }
 
     /// Moves to the last row. False when the table is empty.
+    /// - Throws: `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction unusable.
     @_lifetime(self: copy self)
     public mutating func last() throws(StorageError) -> Bool { unsafe try move(MDB_LAST) }
 
     /// Moves to the next row, or to the first when it has no position yet. False after the last.
+    /// - Throws: `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction unusable.
     @_lifetime(self: copy self)
     public mutating func next() throws(StorageError) -> Bool { unsafe try move(MDB_NEXT) }
 
     /// Moves to the previous row, or to the last when it has no position yet. False before the first.
+    /// - Throws: `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction unusable.
     @_lifetime(self: copy self)
     public mutating func previous() throws(StorageError) -> Bool { unsafe try move(MDB_PREV) }
 
     /// Moves to the first row whose key is `key` or comes after it. False when no such row exists.
+    /// - Throws: `.keySize` for an empty key, `.corrupt` if the file is damaged, `.misuse` if a failed change has made the
+    ///   transaction unusable.
     @_lifetime(self: copy self)
     public mutating func seek(atOrAfter key: RawSpan) throws(StorageError) -> Bool {
         unsafe try move(MDB_SET_RANGE, key: MDB_val(key))
     }
 
     /// Moves to the row of this key. False when it does not exist.
+    /// - Throws: `.keySize` for an empty key, `.corrupt` if the file is damaged, `.misuse` if a failed change has made the
+    ///   transaction unusable.
     @_lifetime(self: copy self)
     public mutating func seek(exactly key: RawSpan) throws(StorageError) -> Bool {
         unsafe try move(MDB_SET_KEY, key: MDB_val(key))
     }
 
     /// Moves to the last row whose key is `key` or comes before it. False when no such row exists.
+    /// - Throws: `.keySize` for an empty key, `.corrupt` if the file is damaged, `.misuse` if a failed change has made the
+    ///   transaction unusable.
     @_lifetime(self: copy self)
     public mutating func seek(atOrBefore key: RawSpan) throws(StorageError) -> Bool {
         guard try seek(atOrAfter: key) else { return try last() }
@@ -118,6 +128,7 @@ extension Cursor {
 
 extension TransactionReading where Self: ~Copyable {
     /// A cursor without a position yet.
+    /// - Throws: `.outOfMemory`, and `.misuse` if a failed change has made the transaction unusable.
     @_lifetime(borrow self)
     public func cursor(_ table: RawTable) throws(StorageError) -> Cursor {
         unsafe _overrideLifetime(try Cursor(table, handle), borrowing: self)

@@ -19,6 +19,8 @@ public struct EnvironmentInfo: Sendable, Equatable {
 }
 
 extension Environment {
+    /// The sizes and readers as of now.
+    /// - Throws: `.closed`, `.forked`, and errors of the file.
     public func info() throws(StorageError) -> EnvironmentInfo {
         try enter(forWriting: false)
         defer { leave() }
@@ -33,6 +35,7 @@ extension Environment {
     }
 
     /// Bytes of the data file up to the last page that was ever used, and how many of them this handle may use. Needs no system call.
+    /// - Throws: `.closed` and `.forked`.
     public func extent() throws(StorageError) -> (usedSize: Int, sizeLimit: Int, lastTransaction: Int) {
         try enter(forWriting: false)
         defer { leave() }
@@ -44,6 +47,7 @@ extension Environment {
     }
 
     /// Bytes of pages that commits have freed, and that later ones use again; with a step for each commit that freed some.
+    /// - Throws: what `beginRead` throws, and `.corrupt` if the file is damaged.
     public func freeSize() throws(StorageError) -> Int {
         let transaction = try beginRead()
         // LMDB's own table of free pages: each row begins with the number of pages that it lists.
@@ -141,10 +145,12 @@ extension Environment {
     }
 
     /// Whether the files are in memory, where a sync does not wait.
+    /// - Throws: `.missing`, `.permission` and others if the folder cannot be examined.
     public func isInMemory() throws(StorageError) -> Bool { FileSystemKind.isMemory(magic: try FileSystemKind.magic(path)) }
 
     /// Frees the slots of readers whose process has died. Also done at open and when all slots are taken.
     /// - Returns: how many slots were freed.
+    /// - Throws: `.closed`, `.forked`, and errors of the lock file.
     @discardableResult
     public func clearStaleReaders() throws(StorageError) -> Int {
         try enter(forWriting: false)
@@ -174,6 +180,7 @@ extension Environment {
     }
 
     /// Flushes all commits to disk, whatever the durability. A failure closes this handle for writing.
+    /// - Throws: `.readOnly`, `.closed`, `.forked`, `.writesClosed` if an earlier write failed, and errors of the disk.
     public func sync() throws(StorageError) {
         try enter(forWriting: true)
         defer { leave() }
@@ -182,10 +189,12 @@ extension Environment {
         try check(result, "mdb_env_sync")
     }
 
-    /// Sets the maximum size of the data file, in bytes; never less than its present size. Only between transactions of this process: else
-    /// it throws `.busy`. If the address space does not suffice, it throws `.outOfMemory`, and the limit stays the same.
+    /// Sets the maximum size of the data file, in bytes; never less than its present size. No transaction of this process
+    /// may be open.
     ///
     /// - Parameter patience: how long new transactions of this process wait until those that have begun have ended.
+    /// - Throws: `.busy` if transactions are still open then, `.outOfMemory` if the address space does not suffice: the limit
+    ///   then stays the same. `.closed`, `.forked`; any other failure closes the environment.
     public func setSizeLimit(_ bytes: Int, patience: Duration = .zero) throws(StorageError) {
         guard process == getpid() else { throw StorageError(.forked, call: "mdb_env_set_mapsize", path: path) }
         var wanted = options

@@ -12,6 +12,7 @@ extension Environment {
     /// The read transactions that are open now.
     ///
     /// - Parameter clearingStale: whether to free the slots of dead processes first; otherwise they are listed too.
+    /// - Throws: `.closed`, `.forked`, and errors of the lock file.
     public func openReads(clearingStale: Bool = true) throws(StorageError) -> [OpenRead] {
         if clearingStale { try clearStaleReaders() }
         try enter(forWriting: false)

@@ -5,7 +5,9 @@ extension Environment {
     /// The table with that name. Handles are kept, so asking again costs a dictionary lookup.
     ///
     /// Opening a table the first time runs a separate transaction: never open a new one while this thread writes.
-    /// - Parameter create: whether to create a missing table; otherwise it throws `.noSuchTable`.
+    /// - Parameter create: whether to create a missing table; by default, if the environment may be written.
+    /// - Throws: `.noSuchTable` if it is missing and is not to be created, `.misuse` if there are as many tables as the options
+    ///   allow, and what `beginRead`, `beginWrite` and `commit` throw.
     public func table(_ name: String, create: Bool? = nil) throws(StorageError) -> RawTable {
         if let known = state.withLock({ $0.tables[name] }) { return known }
         try open([name], create: create ?? (options.access == .readWrite))
@@ -23,6 +25,7 @@ extension Environment {
     }
 
     /// The table with that name, with typed keys and values.
+    /// - Throws: as the form without types.
     public func table<Key: KeyCodec, Value: ValueCodec>(
         _ name: String, _ key: Key.Type, _ value: Value.Type, create: Bool? = nil
     ) throws(StorageError) -> Table<Key, Value> {
@@ -30,6 +33,7 @@ extension Environment {
     }
 
     /// The names of all tables.
+    /// - Throws: what `beginRead` throws, and `.corrupt` if the file is damaged.
     public func tableNames() throws(StorageError) -> [String] {
         var names: [String] = []
         let read = try beginRead()

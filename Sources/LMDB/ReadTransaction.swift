@@ -29,6 +29,8 @@ public struct ReadTransaction: ~Copyable, TransactionReading {
 
 extension Environment {
     /// Begins reading the state of the last commit.
+    /// - Throws: `.closed`, or the code that `close` was given; `.forked` in a child process, `.tooManyReaders`, and errors of
+    ///   the file.
     public func beginRead() throws(StorageError) -> ReadTransaction {
         var rested: RestingRead?
         try enter(forWriting: false) { rested = $0.resting.popLast() }
@@ -52,6 +54,7 @@ extension Environment {
     }
 
     /// Runs `body` in one read transaction.
+    /// - Throws: what `beginRead` and `body` throw.
     public func read<Result: ~Copyable>(
         _ body: (borrowing ReadTransaction) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

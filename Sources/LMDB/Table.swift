@@ -11,7 +11,8 @@ public struct Table<Key: KeyCodec, Value: ValueCodec>: Sendable {
 }
 
 extension TransactionReading where Self: ~Copyable {
-    /// The value stored under `key`, or nil. Throws `.malformedValue` when the bytes are not a `Value`.
+    /// The value stored under `key`, or nil.
+    /// - Throws: `.malformedValue` if the bytes are not a `Value`, and what the form without types throws.
     public func get<Key, Value>(_ table: Table<Key, Value>, _ key: Key) throws(StorageError) -> Value? {
         var buffer = KeyBuffer()
         key.encode(into: &buffer)
@@ -20,6 +21,8 @@ extension TransactionReading where Self: ~Copyable {
     }
 
     /// All rows from `start` on (from the first when nil) in the order of their keys, until `body` returns false.
+    /// - Throws: `.malformedValue` if the bytes are not a `Key` or a `Value`, what `body` throws, and what moving a cursor
+    ///   throws.
     public func forEach<Key, Value>(
         _ table: Table<Key, Value>, from start: Key? = nil, _ body: (Key, Value) throws(StorageError) -> Bool
     ) throws(StorageError) {
@@ -40,6 +43,8 @@ extension TransactionReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
+    /// Stores `value` under `key`.
+    /// - Throws: as the form without types.
     public mutating func put<Key, Value>(
         _ table: Table<Key, Value>, _ key: Key, _ value: Value, _ mode: PutMode = .replace
     ) throws(StorageError) {
@@ -52,6 +57,7 @@ extension WriteTransaction {
 
     /// Removes a row.
     /// - Returns: whether it existed.
+    /// - Throws: as the form without types.
     @discardableResult
     public mutating func delete<Key, Value>(_ table: Table<Key, Value>, _ key: Key) throws(StorageError) -> Bool {
         var buffer = KeyBuffer()

@@ -7,6 +7,8 @@ public protocol TransactionReading: ~Copyable {
 
 extension TransactionReading where Self: ~Copyable {
     /// The value stored under `key`, or nil. Nothing is copied.
+    /// - Throws: `.keySize` for an empty key, `.corrupt` if the file is damaged, `.misuse` if a failed change has made the
+    ///   transaction unusable.
     @_lifetime(borrow self)
     public func get(_ table: RawTable, _ key: RawSpan) throws(StorageError) -> RawSpan? {
         var wanted = unsafe MDB_val(key)
@@ -18,11 +20,13 @@ extension TransactionReading where Self: ~Copyable {
     }
 
     /// The number of rows in the table.
+    /// - Throws: as `statistics`.
     public func count(_ table: RawTable) throws(StorageError) -> Int {
         try statistics(table).entries
     }
 
     /// The size of a table, in pages and rows.
+    /// - Throws: `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction unusable.
     public func statistics(_ table: RawTable) throws(StorageError) -> TableStatistics {
         var status = MDB_stat()
         try handle.environment.check(unsafe mdb_stat(handle.pointer, table.number, &status), "mdb_stat")

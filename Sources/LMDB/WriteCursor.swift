@@ -18,6 +18,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     }
 
     /// Stores a row and moves to it.
+    /// - Throws: as `WriteTransaction.put`.
     @_lifetime(self: copy self)
     public mutating func put(key: RawSpan, value: RawSpan, _ mode: PutMode = .replace) throws(StorageError) {
         watch?.note(table, key)
@@ -28,6 +29,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     }
 
     /// Makes room for `length` bytes under `key` and returns it, to be written in full before the next call.
+    /// - Throws: as `WriteTransaction.put`.
     @unsafe @_lifetime(self: copy self)
     public mutating func reserve(
         key: RawSpan, length: Int, _ mode: PutMode = .replace
@@ -43,6 +45,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
     }
 
     /// Stores `value` in the current row.
+    /// - Throws: `.keySize` if there is no current row, otherwise as `WriteTransaction.put`.
     @_lifetime(self: copy self)
     public mutating func replaceValue(_ value: RawSpan) throws(StorageError) {
         // A copy: LMDB may move the row's bytes, the key's among them, before it stores the key again.
@@ -55,7 +58,9 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_put") }
     }
 
-    /// Removes the current row; the next `next` moves to the row after it.
+    /// Removes the current row; the next `next` moves to the row after it. The last move must have found a row.
+    /// - Throws: `.misuse` if the cursor has no position yet or a failed change has made the transaction unusable,
+    ///   `.sizeLimitReached`, `.corrupt` if the file is damaged, and errors of the disk.
     @_lifetime(self: copy self)
     public mutating func delete() throws(StorageError) {
         watch?.note(table, place.key)
@@ -66,6 +71,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
 
 extension WriteTransaction {
     /// A cursor that can change the table; it borrows the transaction until it ends.
+    /// - Throws: as `cursor`.
     @_lifetime(&self)
     public mutating func writeCursor(_ table: RawTable) throws(StorageError) -> WriteCursor {
         try WriteCursor(table, &self)
@@ -74,6 +80,7 @@ extension WriteTransaction {
 
 extension WriteCursor {
     /// Stores `value` in the current row.
+    /// - Throws: as the form with a span.
     @_lifetime(self: copy self)
     public mutating func replaceValue(_ value: [UInt8]) throws(StorageError) {
         try replaceValue(unsafe value.span.bytes)

@@ -2,6 +2,8 @@ internal import CLMDB
 
 extension WriteTransaction {
     /// Stores `value` under `key`. Spans that this transaction handed out before are no longer valid.
+    /// - Throws: `.keyExists` if the mode forbids it, `.keySize`, `.sizeLimitReached`, `.corrupt` if the file is damaged,
+    ///   `.misuse` if a failed change has made the transaction unusable, and errors of the disk.
     public mutating func put(
         _ table: RawTable, key: RawSpan, value: RawSpan, _ mode: PutMode = .replace
     ) throws(StorageError) {
@@ -12,6 +14,7 @@ extension WriteTransaction {
     }
 
     /// Makes room for a value of `length` bytes under `key` and lets `fill` write it in place. It must write all of it.
+    /// - Throws: as `put`; `fill` is not called then.
     public mutating func reserve(
         _ table: RawTable, key: RawSpan, length: Int, _ mode: PutMode = .replace,
         fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -26,6 +29,8 @@ extension WriteTransaction {
 
     /// Removes a row.
     /// - Returns: whether it existed.
+    /// - Throws: `.keySize` for an empty key, `.sizeLimitReached`, `.corrupt` if the file is damaged, `.misuse` if a failed
+    ///   change has made the transaction unusable, and errors of the disk.
     @discardableResult
     public mutating func delete(_ table: RawTable, key: RawSpan) throws(StorageError) -> Bool {
         handle.watch?.note(table.number, key)
@@ -37,6 +42,8 @@ extension WriteTransaction {
     }
 
     /// Removes all rows of a table.
+    /// - Throws: `.sizeLimitReached`, `.corrupt` if the file is damaged, `.misuse` if a failed change has made the transaction
+    ///   unusable, and errors of the disk.
     public mutating func removeAll(_ table: RawTable) throws(StorageError) {
         try handle.environment.check(unsafe mdb_drop(handle.pointer, table.number, 0), "mdb_drop")
     }

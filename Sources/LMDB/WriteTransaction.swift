@@ -61,6 +61,8 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
 extension Environment {
     /// Begins the one write transaction, after the previous one has ended.
     /// - Parameter watch: records the changes.
+    /// - Throws: `.readOnly`, `.closed`, `.forked`, `.writesClosed` if an earlier write failed, `.replaced` if its file was
+    ///   replaced or is gone, and errors of the file.
     public func beginWrite(watching watch: RowWatch? = nil) throws(StorageError) -> WriteTransaction {
         try enter(forWriting: true)
         var pointer: OpaquePointer?
@@ -81,6 +83,7 @@ extension Environment {
     }
 
     /// Runs `body` in one write transaction and commits it; when `body` throws, nothing is stored.
+    /// - Throws: what `beginWrite`, `body` and `commit` throw.
     public func write<Result: ~Copyable>(
         _ body: (inout WriteTransaction) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

@@ -14,6 +14,7 @@ public enum AESCCM {
     ///   - nonce: 13 bytes.
     ///   - tag: 4 to 16 bytes, an even number.
     ///   - associated: data that the tag covers besides the ciphertext.
+    /// - Throws: `CryptoError` for a key, nonce or tag of another length, or if libcrypto has no AES-CCM.
     public static func open(
         key: [UInt8], nonce: [UInt8], ciphertext: [UInt8], tag: [UInt8], associated: [UInt8] = []
     ) throws(CryptoError) -> [UInt8]? {
@@ -35,6 +36,7 @@ public enum AESCCM {
     ///   - key: 16 or 32 bytes.
     ///   - nonce: 13 bytes.
     ///   - associated: data that the tag covers besides the ciphertext.
+    /// - Throws: `CryptoError` for a key, nonce or tag of another length, or if libcrypto has no AES-CCM.
     public static func seal(
         key: [UInt8], nonce: [UInt8], plaintext: [UInt8], associated: [UInt8] = [], tagLength: Int = tagLength
     ) throws(CryptoError) -> (ciphertext: [UInt8], tag: [UInt8]) {

@@ -110,6 +110,7 @@ internal import CCrypto
     /// The input encrypted or decrypted, as new bytes.
     ///
     /// - Parameter iv: the initial block, 16 bytes.
+    /// - Throws: `CryptoError.refused` for an initial block of another length, or if libcrypto refuses.
     public func apply(iv: [UInt8], _ input: [UInt8]) throws(CryptoError) -> [UInt8] {
         guard iv.count == 16 else { throw CryptoError(.refused, "AES-CTR") }
         var halves: (UInt64, UInt64) = (0, 0)

@@ -3,10 +3,13 @@ internal import CCrypto
 /// Signatures of 64 bytes under keys of 32 bytes (RFC 8032).
 public enum Ed25519 {
     /// The public key of a private one (a seed of 32 bytes).
+    /// - Throws: `CryptoError` for another length, or if libcrypto has no Ed25519.
     public static func publicKey(of privateKey: [UInt8]) throws(CryptoError) -> [UInt8] {
         try RawKey(privateKey: privateKey, "ED25519").publicBytes("ED25519")
     }
 
+    /// The signature of a message under a private key (a seed of 32 bytes).
+    /// - Throws: `CryptoError` for a key of another length, or if libcrypto has no Ed25519.
     public static func sign(_ message: [UInt8], privateKey: [UInt8]) throws(CryptoError) -> [UInt8] {
         let key = try RawKey(privateKey: privateKey, "ED25519")
         guard let context = unsafe EVP_MD_CTX_new() else { throw CryptoError(.unavailable, "Ed25519") }

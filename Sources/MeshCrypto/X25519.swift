@@ -3,13 +3,15 @@ internal import CCrypto
 /// Agreement of two 32-byte keys on a shared secret (RFC 7748).
 public enum X25519 {
     /// The public key of a private one.
+    /// - Throws: `CryptoError` unless the key has 32 bytes, or if libcrypto has no X25519.
     public static func publicKey(of privateKey: [UInt8]) throws(CryptoError) -> [UInt8] {
         try RawKey(privateKey: privateKey, "X25519").publicBytes("X25519")
     }
 
     /// The secret that both sides compute.
     ///
-    /// - Throws: `CryptoError.refused` for a weak public key, with which the secret would always be zero.
+    /// - Throws: `CryptoError.refused` for a weak public key, with which the secret would always be zero; `.wrongKeyLength`
+    ///   unless both keys have 32 bytes.
     public static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) throws(CryptoError) -> [UInt8] {
         let own = try RawKey(privateKey: privateKey, "X25519")
         let peer = try RawKey(publicKey: publicKey, "X25519")

@@ -20,6 +20,7 @@ public final class TableExport<Row> {
     }
 
     /// - Parameter isFile: whether Arrow is written as a file, with a footer.
+    /// - Throws: errors of the output.
     public init(
         _ name: String, _ columns: [TableColumn<Row>], format: TableFormat, isFile: Bool, to output: any ByteOutput
     ) throws {
@@ -64,6 +65,8 @@ public final class TableExport<Row> {
         behind.wait()
     }
 
+    /// Writes the remaining rows and the end of the format.
+    /// - Throws: the first error of a row that was added before, what the format cannot store, and errors of the output.
     public func finish() throws {
         settle()
         if let error = failure.error { throw error }

@@ -86,6 +86,7 @@ public struct WireReader: ~Escapable {
 
 extension WireReader {
     /// The varint at the current position, without a tag: for packed fields.
+    /// - Throws: `WireError` if the bytes end within it, or it has more than ten bytes. The reader must not be used afterwards.
     @inlinable @inline(__always)
     public mutating func varint() throws(WireError) -> UInt64 {
         if offset < end {
@@ -99,6 +100,7 @@ extension WireReader {
     }
 
     /// Four bytes at the current position, without a tag.
+    /// - Throws: `WireError` if there are fewer.
     @inlinable @inline(__always)
     public mutating func fixed32() throws(WireError) -> UInt32 {
         guard end &- offset >= 4 else { throw WireError(.truncated, offset: offset) }
@@ -108,6 +110,7 @@ extension WireReader {
     }
 
     /// Eight bytes at the current position, without a tag.
+    /// - Throws: `WireError` if there are fewer.
     @inlinable @inline(__always)
     public mutating func fixed64() throws(WireError) -> UInt64 {
         guard end &- offset >= 8 else { throw WireError(.truncated, offset: offset) }

@@ -87,6 +87,7 @@ public struct WireWriter: Sendable {
     }
 
     /// A nested message; its length is inserted before it when `body` returns.
+    /// - Throws: what `body` throws; the bytes then end with an incomplete field.
     public mutating func message<Failure: Error>(_ number: UInt32, _ body: (inout WireWriter) throws(Failure) -> Void)
         throws(Failure)
     {

@@ -10,6 +10,7 @@ extension EventLog {
     ///   - checkpoint: a checkpoint that this log must extend: the same first events, byte for byte, from the same sources.
     ///   - verifier: the checkpoint's signer, by default this ledger: later erasures must be signed by the same key.
     ///   - progress: called after each batch of some hundred thousand events; returning false ends the check early.
+    /// - Throws: `.closed`, and errors of the file. Whatever is found to be wrong with the events is part of the result.
     public func verify(
         extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
         progress: (LogVerificationProgress) -> Bool = { _ in true }

@@ -11,7 +11,8 @@ extension EventLog {
     /// - Parameters:
     ///   - path: a plain file, which is replaced if it exists; a device or a FIFO is written to.
     ///   - progress: called after each step; returning false ends it with `.closed`.
-    /// - Throws: `.diskFull`, `.permission`, `.corrupt` at an event whose checksum does not match.
+    /// - Throws: `.tooFewEvents` if there are no such events, `.diskFull`, `.permission`, `.corrupt` at an event whose checksum
+    ///   does not match, `.exists` if something that cannot be written to is at the path.
     @discardableResult
     public func record(
         to path: String, _ selection: RecordingSelection = .all, progress: (RecordingProgress) -> Bool = { _ in true }
@@ -45,6 +46,7 @@ extension EventLog {
     /// Writes the recording to an open file or pipe.
     ///
     /// - Parameter path: its name in errors.
+    /// - Throws: as the form that creates the file; `.readerGone` if nobody reads from the pipe any more.
     @discardableResult
     public func record(
         toDescriptor descriptor: Int32, path: String, _ selection: RecordingSelection = .all,

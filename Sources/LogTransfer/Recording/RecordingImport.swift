@@ -234,6 +234,7 @@ extension EventLog {
     }
 
     /// Imports the events of a recording from an open file or pipe.
+    /// - Throws: as the form with a path alone.
     public func importRecording(
         descriptor: Int32, path: String, progress: (RecordingProgress) -> Bool = { _ in true }
     ) async throws(EventLogError) -> RecordingImportReport {

@@ -8,6 +8,7 @@ extension EventLog {
     /// crash the process.
     ///
     /// - Parameter damaged: a ledger's folder, or the data file of its log.
+    /// - Throws: `.missing`, `.notALog` if there is no data file, and errors of the file and of the folder for temporary files.
     public static func survey(
         _ damaged: String, progress: (SalvageProgress) -> Void = { _ in }
     ) throws(EventLogError) -> SalvageReport {
@@ -24,6 +25,8 @@ extension EventLog {
     /// - Parameters:
     ///   - damaged: a ledger's folder, or the data file of its log. It is only read.
     ///   - new: a folder that does not exist yet, or is empty.
+    /// - Throws: `.missing`, `.notALog` if there is no data file, `.exists` if something is in the new folder, `.locked` while
+    ///   another process builds a log there, `.diskFull`, and errors of the files.
     public static func salvage(
         _ damaged: String, to new: String, progress: (SalvageProgress) -> Void = { _ in }
     ) async throws(EventLogError) -> SalvageReport {

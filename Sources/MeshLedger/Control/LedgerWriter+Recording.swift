@@ -22,6 +22,7 @@ extension LedgerWriter {
     /// - Parameters:
     ///   - path: a file that the writing process can also read.
     ///   - progress: receives how many events were read, and their total if it is known.
+    /// - Throws: what `EventLog.importRecording` throws, and `.locked` if the writing process stops answering.
     public func importRecording(
         _ path: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {
@@ -47,6 +48,7 @@ extension LedgerWriter {
     }
 
     /// The same from an open file or pipe. If another process is writing, the input is first copied into a file in the ledger's folder.
+    /// - Throws: as the form with a path; `.locked` also if another process has opened the ledger meanwhile; errors of that file.
     public func importRecording(
         descriptor: Int32, named name: String, progress: @escaping @Sendable (RecordingProgress) -> Void = { _ in }
     ) async throws(LedgerError) -> RecordingImportReport {

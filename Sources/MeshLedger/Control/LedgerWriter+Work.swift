@@ -49,6 +49,7 @@ extension LedgerWriter {
     }
 
     /// Seals all events but the newest few.
+    /// - Throws: what `EventLog.seal` throws, and `.locked` if the writing process stops answering.
     public func seal(progress: @escaping @Sendable (SealingProgress) -> Void = { _ in }) async throws(LedgerError) {
         try await ask(.seal, progress: { progress(SealingProgress(sealed: $0.position, target: $0.target)) })
     }

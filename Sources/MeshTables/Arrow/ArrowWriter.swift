@@ -11,6 +11,10 @@ public final class ArrowWriter: BatchWriter {
     private var sent: [Int]
     private var dictionaries: [ColumnDictionary]
 
+    /// Writes the schema.
+    ///
+    /// - Parameter isFile: whether it is a file, with a footer.
+    /// - Throws: errors of the output.
     public init(_ schema: TableSchema, to output: any ByteOutput, isFile: Bool = false) throws {
         self.schema = schema
         self.output = output

@@ -35,6 +35,8 @@ public final class BatchBuilder<Row> {
     /// Begins the next batch with new dictionaries. No batch may be open.
     func dropDictionaries() { for builder in builders { builder.values.dropDictionary() } }
 
+    /// Adds a row. A full batch is handed over.
+    /// - Throws: what `take` throws.
     public func append(_ row: Row) throws {
         waiting.append(row)
         if waiting.count >= Self.rowsAtOnce { try readWaiting() }
@@ -47,6 +49,7 @@ public final class BatchBuilder<Row> {
     }
 
     /// Hands over the remaining rows. More may follow.
+    /// - Throws: what `take` throws.
     public func finish() throws {
         try readWaiting()
         if rowCount > 0 { try endBatch() }

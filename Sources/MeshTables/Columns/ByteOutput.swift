@@ -1,5 +1,7 @@
 /// The destination of a format's bytes.
 public protocol ByteOutput: AnyObject {
+    /// Takes the next bytes, which are valid until it returns.
+    /// - Throws: errors of the destination.
     func write(_ bytes: UnsafeRawBufferPointer) throws
 }
 
@@ -9,8 +11,11 @@ extension ByteOutput {
 
 /// A format that stores columns.
 public protocol BatchWriter: AnyObject {
+    /// Writes the rows of a batch.
+    /// - Throws: `TableError` if the format cannot store them, and errors of the output.
     func write(_ batch: ColumnBatch) throws
     /// Writes the end of the format.
+    /// - Throws: as `write`.
     func finish() throws
 }
 

@@ -23,6 +23,10 @@ extension Lake {
     ///
     /// It waits for the end of a run that is writing to the lake, and compares one version even if a later run begins meanwhile. Files of that version may
     /// then be gone: see `isAsVerified`.
+    ///
+    /// - Throws: `TableError`: `.missing` if there is no lake, `.damaged` if its manifest or a table's log is, or if the ledger
+    ///   is another one or has fewer events, and others if it cannot be read; errors of the log. Damaged files of rows are part
+    ///   of the result.
     public func verifyFiles(against ledger: Ledger) throws -> LakeVerification {
         let (manifest, interrupted, logs) = try settled()
         var found = LakeVerification(manifest: manifest)
@@ -96,6 +100,7 @@ extension Lake {
     }
 
     /// Whether no run has written to the lake since its version was compared.
+    /// - Throws: `TableError` if the lake is missing, is damaged or cannot be read.
     public func isAsVerified(_ found: LakeVerification) throws -> Bool { try settled().manifest == found.manifest }
 
     /// The manifest when no run was going on, the tables that nevertheless have another version, and all tables' logs.
@@ -204,6 +209,7 @@ extension Lake {
 
     /// Compares the rows of each file with the ledger's, in the tables whose last event is the given one.
     /// - Parameter ledger: the ledger as of that event.
+    /// - Throws: errors of the views and of the log.
     public func verifyRows(at head: UInt64, against ledger: Ledger, recipes: [String: String], _ found: inout LakeVerification)
         throws
     {

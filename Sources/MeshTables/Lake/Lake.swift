@@ -68,6 +68,9 @@ public struct Lake {
     /// - Parameters:
     ///   - recipes: the current recipe of each view.
     ///   - isStopped: called before each table; true leaves the remaining tables for the next run.
+    /// - Throws: `TableError`: `.exists` if the folder holds something else or the lake of another ledger, `.request` if the lake
+    ///   was begun with other options, `.locked` while another process writes to it, `.damaged`, `.cannotCreate`, `.permission`,
+    ///   `.storage` if the disk fails or is full; errors of the views and of the log.
     public func update(
         from ledger: Ledger, recipes: [String: String], _ options: Options = Options(),
         isStopped: @escaping () -> Bool = { false }

@@ -41,6 +41,8 @@ public struct LakeTable<Row> {
 
 /// Visits each table of a lake, whatever the type of its rows.
 public protocol LakeVisitor {
+    /// Takes one table, whose rows it may visit.
+    /// - Throws: an error that ends the visit of all tables.
     mutating func visit<Row>(_ table: LakeTable<Row>) throws
 }
 
@@ -58,6 +60,7 @@ public struct LakeTables {
     ///   - precision: the precision of places; nil to leave them unchanged.
     ///   - names: the tables; nil for all.
     ///   - head: the last event of the table of events; nil for the newest.
+    /// - Throws: errors of the views and of the log.
     public init(
         _ ledger: Ledger, precision: PlacePrecision? = nil, only names: Set<String>? = nil, through head: UInt64? = nil
     ) throws {
@@ -78,6 +81,8 @@ public struct LakeTables {
         isWanted = { names?.contains($0) ?? true }
     }
 
+    /// Visits each of the tables.
+    /// - Throws: what `visitor` throws, and errors of the views and of the log.
     public func visit(_ visitor: inout some LakeVisitor) throws {
         var query = RowQuery()
         query.newestFirst = false

@@ -59,6 +59,8 @@ public final class ParquetWriter: BatchWriter {
         var chunks: [Chunk]
     }
 
+    /// Writes the first bytes of the file.
+    /// - Throws: errors of the output.
     public init(_ schema: TableSchema, to output: any ByteOutput, _ options: Options = Options()) throws {
         geometry = options.hasGeometry ? GeometryColumn(schema) : nil
         let all = schema.columns + (geometry == nil ? [] : [GeometryColumn.schema])

@@ -2,7 +2,8 @@
 public protocol LedgerClock: Sendable {
     /// Time since a fixed point; it never goes back.
     var now: Duration { get }
-    /// Returns at that time, or throws `CancellationError` when the task is cancelled first.
+    /// Returns at that time.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     func sleep(until time: Duration) async throws
 }
 

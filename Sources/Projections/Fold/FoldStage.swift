@@ -16,6 +16,7 @@ package protocol FoldStage: Sendable {
     associatedtype State: Sendable
 
     /// Reads and decodes the events. Called on several threads at once; depends only on its arguments and the log.
+    /// - Throws: errors of the log.
     func decode(_ events: ClosedRange<EventSequence>) throws -> Batch
 
     /// The state before the first event.

@@ -36,9 +36,14 @@ public struct RowCondition<Row: QueryRow>: Sendable {
 
 /// Several views that are read as one, for conditions and archived rows.
 public protocol RowReading {
+    /// The rows that match.
+    /// - Throws: if the descriptor cannot be answered or the view cannot be read.
     func fetch<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> [Row]
+    /// How many rows match.
+    /// - Throws: as `fetch`.
     func fetchCount<Row: QueryRow>(_ descriptor: FetchDescriptor<Row>) throws -> Int
     /// Tests whether rows of this type are archived, by their names; nil if none are.
+    /// - Throws: if the archived names cannot be read.
     func archived<Row: QueryRow>(_ rows: Row.Type) throws -> ((borrowing Row) -> Bool)?
 }
 

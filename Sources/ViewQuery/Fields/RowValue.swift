@@ -10,16 +10,20 @@ public protocol RowValue: Sendable {
 
     func write(_ number: UInt32, to writer: inout WireWriter)
     /// Reads one stored occurrence of the field; a field of another type leaves the value unchanged.
+    /// - Throws: `WireError` if the field's bytes break the wire format.
     mutating func take(_ field: WireField, _ reader: borrowing WireReader, isFirst: Bool) throws(WireError)
 }
 
 /// A value that is stored as one field.
 public protocol RowScalar: RowValue {
     /// - Returns: nil if the field is of another type, or the value is out of range.
+    /// - Throws: `WireError` if the field's bytes break the wire format.
     static func read(_ field: WireField, _ reader: borrowing WireReader) throws(WireError) -> Self?
 
     static var listLayout: String { get }
     static func write(_ list: [Self], _ number: UInt32, to writer: inout WireWriter)
+    /// Reads one stored occurrence of a list; a field of another type leaves it unchanged.
+    /// - Throws: `WireError` if the field's bytes break the wire format.
     static func take(_ field: WireField, _ reader: borrowing WireReader, into list: inout [Self]) throws(WireError)
 }
 
