@@ -60,12 +60,18 @@ internal import CLMDB
             unsafe valueCount = value.mv_size
             return true
         }
+        leave()
+        if result == MDB_NOTFOUND { return false }
+        throw failure(result, "mdb_cursor_get")
+    }
+
+    /// There is no current row.
+    @_lifetime(self: copy self)
+    mutating func leave() {
         unsafe keyStart = nil
         unsafe keyCount = 0
         unsafe valueStart = nil
         unsafe valueCount = 0
-        if result == MDB_NOTFOUND { return false }
-        throw failure(result, "mdb_cursor_get")
     }
 
     func failure(_ number: Int32, _ call: String) -> StorageError {

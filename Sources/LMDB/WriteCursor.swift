@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Glibc
 
 /// A cursor that can also change the table: the fastest way to load many sorted rows, or to change rows while walking them.
 ///
@@ -17,7 +18,7 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         place = unsafe _overrideLifetime(cursor, mutating: &transaction)
     }
 
-    /// Stores a row and moves to it.
+    /// Stores a row. `place` still has the row of the last move.
     /// - Throws: as `WriteTransaction.put`.
     @_lifetime(self: copy self)
     public mutating func put(key: RawSpan, value: RawSpan, _ mode: PutMode = .replace) throws(StorageError) {
@@ -44,28 +45,17 @@ public struct WriteCursor: ~Copyable, ~Escapable {
         return unsafe start
     }
 
-    /// Stores `value` in the current row.
-    /// - Throws: `.keySize` if there is no current row, otherwise as `WriteTransaction.put`.
-    @_lifetime(self: copy self)
-    public mutating func replaceValue(_ value: RawSpan) throws(StorageError) {
-        // A copy: LMDB may move the row's bytes, the key's among them, before it stores the key again.
-        watch?.note(table, place.key)
-        var copy = KeyBuffer()
-        copy.append(place.key)
-        var key = unsafe MDB_val(copy.bytes)
-        var value = unsafe MDB_val(value)
-        let result = unsafe mdb_cursor_put(place.pointer, &key, &value, UInt32(MDB_CURRENT))
-        if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_put") }
-    }
-
-    /// Removes the current row; the next `next` moves to the row after it. The last move must have found a row.
-    /// - Throws: `.misuse` if the cursor has no position yet or a failed change has made the transaction unusable,
+    /// Removes the current row; the next `next` moves to the row after it.
+    /// - Throws: `.misuse` if the last move found no row or a failed change has made the transaction unusable,
     ///   `.sizeLimitReached`, `.corrupt` if the file is damaged, and errors of the disk.
     @_lifetime(self: copy self)
     public mutating func delete() throws(StorageError) {
+        // LMDB would remove a neighbouring row.
+        guard unsafe place.keyStart != nil else { throw place.failure(EINVAL, "the cursor is at no row") }
         watch?.note(table, place.key)
         let result = unsafe mdb_cursor_del(place.pointer, 0)
         if result != MDB_SUCCESS { throw place.failure(result, "mdb_cursor_del") }
+        place.leave()
     }
 }
 
@@ -75,14 +65,5 @@ extension WriteTransaction {
     @_lifetime(&self)
     public mutating func writeCursor(_ table: RawTable) throws(StorageError) -> WriteCursor {
         try WriteCursor(table, &self)
-    }
-}
-
-extension WriteCursor {
-    /// Stores `value` in the current row.
-    /// - Throws: as the form with a span.
-    @_lifetime(self: copy self)
-    public mutating func replaceValue(_ value: [UInt8]) throws(StorageError) {
-        try replaceValue(unsafe value.span.bytes)
     }
 }

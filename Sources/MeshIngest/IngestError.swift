@@ -55,9 +55,14 @@ public struct IngestError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension IngestError {
-    /// For a failure of the ledger: `.busy` if the process that writes to it has just ended, since trying again helps.
+    /// For a failure of the ledger: `.busy` if the process that writes to it has just ended or does not answer, since trying again helps.
     init(ledger error: any Error, subject: String, reason: String) {
-        let isGone = (error as? EventLogError)?.code == .writerGone || (error as? LedgerError)?.code == .locked
-        self.init(isGone ? .busy : .storeFailed, subject: subject, reason: reason, cause: "\(error)")
+        let isBusy: Bool
+        switch error {
+        case let error as EventLogError: isBusy = error.code == .writerGone || error.code == .locked
+        case let error as LedgerError: isBusy = error.code == .locked
+        default: isBusy = false
+        }
+        self.init(isBusy ? .busy : .storeFailed, subject: subject, reason: reason, cause: "\(error)")
     }
 }

@@ -132,7 +132,7 @@ struct TransactionTests {
         #expect(count == 0)
     }
 
-    @Test func `a write cursor appends, replaces and deletes`() throws {
+    @Test func `a write cursor appends and deletes, and only the row that its last move found`() throws {
         let folder = try TemporaryFolder()
         let environment = try Environment.open(folder.path)
         let table = try environment.table("rows", UInt32.self, [UInt8].self)
@@ -150,8 +150,24 @@ struct TransactionTests {
             var cursor = try write.writeCursor(table.raw)
             while try cursor.place.next() {
                 let number = try UInt32(decodingKey: cursor.place.key)
-                if number % 2 == 0 { try cursor.delete() } else { try cursor.replaceValue([UInt8(number % 251)]) }
+                if number % 2 == 0 { try cursor.delete() }
             }
+        }
+        for isEnd in [true, false] {
+            let error = #expect(throws: StorageError.self) {
+                try environment.write { (write) throws(StorageError) in
+                    var cursor = try write.writeCursor(table.raw)
+                    if isEnd {
+                        _ = try cursor.place.last()
+                        _ = try cursor.place.next()
+                    } else {
+                        _ = try cursor.place.first()
+                        try cursor.delete()
+                    }
+                    try cursor.delete()
+                }
+            }
+            #expect(error?.code == .misuse)
         }
         var rows: [UInt32: [UInt8]] = [:]
         try environment.read { (read) throws(StorageError) in
@@ -161,7 +177,7 @@ struct TransactionTests {
             }
         }
         #expect(rows.count == 500)
-        #expect(rows[501] == [UInt8(501 % 251)])
+        #expect(rows.keys.allSatisfy { $0 % 2 == 1 })
     }
 }
 

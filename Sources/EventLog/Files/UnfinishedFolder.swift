@@ -3,7 +3,7 @@ internal import Glibc
 internal import LMDB
 
 extension EventLog {
-    /// Builds a log under a temporary name, and renames it when it is complete. A failure leaves nothing behind.
+    /// Builds a log under a temporary name, and renames it when it is complete. A failure before that leaves nothing behind.
     package static func make<Report>(
         at new: String, suffix: String, _ body: (String) async throws(EventLogError) -> Report
     ) async throws(EventLogError) -> Report {

@@ -65,7 +65,11 @@ public final class RecordingFollow: LiveSource {
                 } catch {
                     if stop.isSet { break }
                     guard isOfTheFile(error) else {
-                        return IngestError(ledger: error, subject: file, reason: "the ledger did not accept the recording")
+                        let failure = IngestError(ledger: error, subject: file, reason: "the ledger did not accept the recording")
+                        guard failure.code == .busy else { return failure }
+                        seen[file] = nil
+                        board.waits(failure.description)
+                        continue
                     }
                     // There may be space later, but a damaged file has to be replaced.
                     guard self.isFull(error) else {

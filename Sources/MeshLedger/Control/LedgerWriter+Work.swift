@@ -45,7 +45,7 @@ extension LedgerWriter {
     /// - Throws: errors of the file `keys.json`, and `.locked` if the writing process stops answering.
     @discardableResult
     public func changeKeys(_ change: KeyringChange) async throws(LedgerError) -> Int {
-        try await ask(.changeKeys(change)) { Int(clamping: $0.numbers.first ?? 0) }
+        try await ask(.changeKeys(change)) { $0.numbers.first.map { Int(clamping: $0) } }
     }
 
     /// Seals all events but the newest few.
@@ -81,8 +81,8 @@ extension LedgerWriter {
     public func erase(
         _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
-        try await ask(.erase(ranges, reason: reason, request: request, forgetting: forgotten)) {
-            ErasureReport(events: $0.numbers.dropFirst().map { EventSequence($0) }, erased: $0.numbers.first ?? 0)
+        try await ask(.erase(ranges, reason: reason, request: request, forgetting: forgotten)) { answer in
+            answer.numbers.first.map { ErasureReport(events: answer.numbers.dropFirst().map { EventSequence($0) }, erased: $0) }
         }
     }
 
@@ -138,7 +138,7 @@ extension LedgerWriter {
         _ result: (ControlAnswer) -> Result?
     ) async throws(LedgerError) -> Result {
         func checked(_ answer: ControlAnswer) throws(ControlFailure) -> Result {
-            guard let result = result(answer) else { throw .control(ControlError(.protocolBroken, path: path)) }
+            guard let result = result(answer) else { throw brokenAnswer }
             return result
         }
         return try await asking {
@@ -156,6 +156,9 @@ extension LedgerWriter {
         _ = try await ask(request, isRepeatable: isRepeatable, progress: progress) { $0 }
     }
 
+    /// The answer lacks what was asked for.
+    private var brokenAnswer: ControlFailure { .control(ControlError(.protocolBroken, path: path)) }
+
     func asking<Result>(_ body: () async throws -> Result) async throws(LedgerError) -> Result {
         try await LedgerError.wrapping(path, body)
     }
@@ -167,7 +170,8 @@ extension LedgerWriter: EventSink {
             try await either(isRepeatable: true) {
                 try await $0.log.source(named: name)
             } _: { client in
-                SourceID(rawValue: UInt32(clamping: try await client.call(.source(named: name)).numbers.first ?? 0))
+                guard let number = try await client.call(.source(named: name)).numbers.first else { throw brokenAnswer }
+                return SourceID(rawValue: UInt32(clamping: number))
             }
         }
     }
@@ -209,6 +213,9 @@ extension LedgerWriter: EventSink {
             return try await body()
         } catch let error as EventLogError {
             throw error
+        } catch let error as LedgerError where error.code == .closed || error.code == .locked {
+            throw EventLogError(
+                error.code == .closed ? .closed : .locked, path: path, detail: error.description, holder: error.holder)
         } catch {
             throw EventLogError(.storage, path: path, detail: "\(error)")
         }

@@ -78,7 +78,8 @@ public final class LedgerWriter: Sendable {
             } catch {
                 guard error.code != .unknownRequest, ContinuousClock.now < end else { throw explained(locked, error) }
             }
-            try? await Task.sleep(for: retryTime)  // cancelled: it looks again at once
+            // Also while the task is cancelled: what it has to store waits for the ledger, and does not spin.
+            await Task.detached { try? await Task.sleep(for: retryTime) }.value  // never cancelled
         }
     }
 

@@ -44,7 +44,12 @@ enum LakeFolder {
 
     /// Reads while no other process writes to the lake; nil if one does.
     static func unlessLocked<Result>(_ path: String, _ read: () throws -> Result) throws -> Result? {
-        guard let descriptor = try? openFile(path, O_RDONLY) else { return try read() }  // a copy, to which nobody writes
+        let descriptor: Int32
+        do {
+            descriptor = try openFile(path, O_RDONLY)
+        } catch let error as TableError where error.code == .missing {
+            return try read()  // a copy, to which nobody writes
+        }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? try read() : nil
     }

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 
@@ -45,6 +46,39 @@ struct FileFollowTests {
         }
         #expect(try bench.events().map { Array($0.payload) } == expected)
         #expect(try bench.log.sources().map(\.name) == ["file:mesh.base64"])
+    }
+
+    /// A log whose writing process does not answer at first.
+    private final class BusySink: EventSink {
+        private let log: EventLog
+        private let refusals = Mutex(3)
+
+        init(_ log: EventLog) { self.log = log }
+
+        func source(named name: String) async throws(EventLogError) -> SourceID { try await log.source(named: name) }
+        func reserveSource(named name: String) async throws(EventLogError) -> SourceID {
+            try await log.reserveSource(named: name)
+        }
+        func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { try await log.storedCursor(key) }
+
+        func append(
+            _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+        ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+            let isRefused = refusals.withLock { left in
+                defer { left -= 1 }
+                return left > 0
+            }
+            if isRefused { throw EventLogError(.locked, path: log.path) }
+            return try await log.append(events, cursor: cursor, token: token)
+        }
+    }
+
+    @Test func `a file is followed on when the process that writes to the ledger answers again`() async throws {
+        let bench = try ImportBench()
+        try bench.write(MadeEnvelope.lines(0..<20), to: "mesh.base64")
+        let running = RunningSource(FileFollow(bench.path("mesh.base64"), into: IngestTarget(log: BusySink(bench.log))))
+        try await eventually { try bench.events().count == 20 }
+        try await running.stop()
     }
 
     @Test func `while the ledger has no space, what is stored of a file is counted, and the rest once there is some`()

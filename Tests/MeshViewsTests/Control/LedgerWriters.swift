@@ -132,6 +132,16 @@ struct LedgerWriters {
         try await writer.close()
     }
 
+    @Test func `a source is refused by a closed writer as by a closed log`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        try await Ledger.create(at: path).close()
+        let writer = try await LedgerWriter.open(at: path)
+        try await writer.close()
+        let error = await #expect(throws: EventLogError.self) { try await writer.source(named: "late") }
+        #expect(error?.code == .closed)
+    }
+
     @Test func `a repeatable request succeeds even if the writing process was killed`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"
