@@ -3,7 +3,7 @@ package import ViewQuery
 
 /// The views of a ledger, in the order in which they are listed. What else a new view touches is in `.github/CONTRIBUTING.md`.
 package enum ViewRegistry {
-    package static func projections(_ caps: ViewCaps) -> [any Projection<MeshBatch>] {
+    package static func projections(_ caps: ViewCaps) -> [any BuiltInView] {
         [
             NodesView(cap: caps.nodes, kept: caps.keptNodes),
             PositionsView(caps),
@@ -21,6 +21,12 @@ package enum ViewRegistry {
             EventIndex(),
         ]
     }
+
+    /// The tables of each view.
+    package static let tables: [String: [DeclaredTable]] = {
+        func tables<View: BuiltInView>(_ view: View) -> (String, [DeclaredTable]) { (view.name, View.tables) }
+        return Dictionary(projections(ViewCaps()).map { tables($0) }) { first, _ in first }
+    }()
 
     /// The projection of a custom view.
     package static func projection<View: LedgerView>(_ view: View.Type) -> any Projection<MeshBatch> { CustomProjection<View>() }

@@ -55,13 +55,14 @@ struct ViewBaselines: Sendable {
         var isFound = false
         for baseline in usable {
             let name = baseline.view
-            guard forgotten.knows(name) else {
+            let tables = ViewRegistry.tables[name]
+            if case .node = forgotten, tables == nil {
                 logger.warning(
                     "the view \(name) begins after event \(cut): it is unknown which of its earlier rows belong to the node")
                 continue
             }
             let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
-            if try forgotten.leave(copy, of: name, events: events) { isFound = true }
+            if try forgotten.leave(copy, of: name, tables, events: events) { isFound = true }
             kept.append(baseline)
         }
         guard isFound else {

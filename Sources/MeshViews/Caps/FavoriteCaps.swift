@@ -7,6 +7,7 @@ import ProtobufWire
 package struct FavoriteCaps: Sendable {
     /// Key: the node. Value: the sequences of the events that made it a favorite and reverted that, alternating, 8 bytes each.
     static let table = "favorites"
+    static let declaration = DeclaredTable.state(table, ofNode: .key, ofPacket: .nothing)
 
     let cap: Int
     let ofNode: [UInt32: Int]

@@ -4,15 +4,14 @@ import Meshtastic
 import Projections
 
 /// What each gateway received, and from which nodes.
-struct GatewaysView: Projection {
-    typealias Batch = MeshBatch
-
+struct GatewaysView: BuiltInView {
     let name = "gateways"
     let version: UInt32 = 4
     let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
-    let rowTables = ["gateways", "gateway_nodes"]
-    let stateTables: [String] = []
+    static let tables: [DeclaredTable] = [
+        .rows(GatewayRow.self, ofPacket: .nothing), .rows(GatewayNodeRow.self, ofPacket: .nothing),
+    ]
     let cap: Int
     let pairCap: Int
 

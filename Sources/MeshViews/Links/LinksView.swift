@@ -17,6 +17,7 @@ struct LinksView: KeyedView {
     /// Firmware sends 10.
     static let mostNeighbors = 64
 
+    static let tables: [DeclaredTable] = [.rows(LinkRow.self, ofPacket: .nothing)]
     var rows: KeyedRows<LinkRow>
 
     init(cap: Int = 20_000) {

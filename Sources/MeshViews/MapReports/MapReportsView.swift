@@ -15,6 +15,13 @@ struct MapReportsView: KeyedView {
     /// In Unicode scalars: firmware sends at most 39 bytes of a name.
     static let mostNameScalars = 64
 
+    static let tables: [DeclaredTable] = [
+        .rows(
+            MapReportRow.self,
+            ofPacket: .row { erasure, key, value in
+                MapReportRow.decode(key: key, value: value).map { erasure.events.contains($0.sequence) } ?? false
+            })
+    ]
     var rows: KeyedRows<MapReportRow>
 
     init(cap: Int = 10_000) {

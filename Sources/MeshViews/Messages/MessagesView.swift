@@ -1,7 +1,7 @@
 package import EventLog
 package import LMDB
 import Meshtastic
-public import Projections
+package import Projections
 import ProtobufWire
 import ViewQuery
 
@@ -9,15 +9,26 @@ import ViewQuery
 ///
 /// A packet makes one row at its first readable reception, which counts later receptions. An acknowledgement finds
 /// its message by (sender, packet id); one that arrives before its message waits for it.
-public struct MessagesView: Projection {
-    public typealias Batch = MeshBatch
-
+public struct MessagesView: BuiltInView {
     public let name = "messages"
     public let version: UInt32 = 7
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
-    public let rowTables = ["messages", "channels"]
-    public let stateTables = ["packets", "counts", "waiting", ArchiveFlag.table]
+    package static let tables: [DeclaredTable] = [
+        .rows(
+            "messages", ofNode: .row { MessageRow(key: $1, value: $2)?.isOf($0.node) ?? true },
+            ofPacket: .row { erasure, key, value in
+                MessageRow(key: key, value: value).map { erasure.isOf($0.id, $0.from) } ?? false
+            },
+            countedIn: "counts"),
+        .rows("channels", ofNode: .nothing, ofPacket: .nothing),
+        .state("packets", ofNode: .key, ofPacket: isOfPacket), .state("counts", ofNode: .nothing, ofPacket: .nothing),
+        .state("waiting", ofNode: .key, ofPacket: isOfPacket), ArchiveFlag.declaration,
+    ]
+    /// The key has the sender, then the packet's id.
+    private static let isOfPacket = DeclaredTable.OfPacket.row { erasure, key, _ in
+        key.byteCount >= 8 && erasure.isOf(key.bigEndianUInt32(at: 4), key.bigEndianUInt32(at: 0))
+    }
     public let cap: Int
 
     var rows: PendingMessages

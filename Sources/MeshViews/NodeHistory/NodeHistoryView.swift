@@ -5,15 +5,25 @@ import Projections
 import ProtobufWire
 
 /// What nodes announced about themselves over time: an entry for each event with something new, and an index from hardware models to nodes.
-struct NodeHistoryView: Projection {
-    typealias Batch = MeshBatch
-
+struct NodeHistoryView: BuiltInView {
     let name = "nodehistory"
     let version: UInt32 = 4
     let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
-    let rowTables = ["nodehistory", "hardware"]
-    let stateTables = ["counts", "identities", "radio_nodes"]
+    static let tables: [DeclaredTable] = [
+        .rows(
+            "nodehistory", ofNode: .key,
+            ofPacket: .row { erasure, key, _ in key.byteCount >= 16 && erasure.events.contains(key.bigEndianUInt64(at: 8)) },
+            countedIn: "counts"),
+        .rows(HardwareRow.self, ofPacket: .nothing),
+        .state("counts", ofNode: .key, ofPacket: .nothing),
+        .state(
+            "identities", ofNode: .declared(NodeIdentity.self),
+            ofPacket: .row { erasure, key, value in
+                NodeIdentity.decode(key: key, value: value).map { erasure.events.contains($0.keySequence) } ?? false
+            }),
+        .state("radio_nodes", ofNode: .declared(RadioNode.self), ofPacket: .nothing),
+    ]
     /// The most entries of a node.
     let cap: Int
     let nodeCap: Int

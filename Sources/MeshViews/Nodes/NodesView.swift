@@ -1,16 +1,14 @@
 package import EventLog
 package import LMDB
 import Meshtastic
-public import Projections
+package import Projections
 import ProtobufWire
 import ViewQuery
 
 /// Every node that was heard, with its announcements about itself and its last reception; and the traffic of each channel.
 ///
 /// It folds every event, so it also keeps the quarantine of events that are not packets.
-public struct NodesView: Projection {
-    public typealias Batch = MeshBatch
-
+public struct NodesView: BuiltInView {
     public let name = "nodes"
     public let version: UInt32 = 7
     public let oldestReadableVersion: UInt32 = 2
@@ -18,8 +16,10 @@ public struct NodesView: Projection {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()
         return "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)\(kept)"
     }
-    public let rowTables = ["nodes", "channels"]
-    public let stateTables = [NodeMarks.table, ArchiveFlag.table]
+    package static let tables: [DeclaredTable] = [
+        .rows("nodes", ofNode: .key, ofPacket: .nothing), .rows("channels", ofNode: .nothing, ofPacket: .nothing),
+        .state(NodeMarks.table, ofNode: .key, ofPacket: .nothing), ArchiveFlag.declaration,
+    ]
     public let cap: Int
     /// Nodes that are never evicted.
     private let kept: Set<UInt32>

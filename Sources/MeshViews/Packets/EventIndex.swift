@@ -8,16 +8,17 @@ import ProtobufWire
 ///
 /// Key: the number of a block of 16,384 events (4 bytes, big-endian). Value: the data of its events, see `PacketBlock+Coding.swift`. The last block is
 /// rewritten with each commit, the others never.
-package struct EventIndex: Projection {
-    typealias Batch = MeshBatch
+package struct EventIndex: BuiltInView {
 
     let name = "packets"
     let version: UInt32 = 5
     /// Blocks of that version do not store their latest time, those of version 3 and before give all packets without an id one mark.
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "block=\(PacketBlock.eventCount);named=\(NamedNodes.most);fields=3" }
-    let rowTables = ["packets"]
-    let stateTables = [HeardTimes.table]
+    package static let tables: [DeclaredTable] = [
+        .rows("packets", ofNode: .parts(PacketBlock.left), ofPacket: .parts(PacketBlock.left)),
+        .state(HeardTimes.table, ofNode: .nothing, ofPacket: .nothing),
+    ]
 
     /// The block that events are added to, or the last full one, whose memory the next one reuses.
     private var block = PacketBlock(number: 0)

@@ -1,7 +1,7 @@
 package import EventLog
 package import LMDB
 import Meshtastic
-public import Projections
+package import Projections
 import ProtobufWire
 import ViewQuery
 
@@ -9,9 +9,7 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, including where reduced
 /// precision has moved it, makes no row; coordinates outside the globe go to quarantine.
-public struct PositionsView: Projection {
-    public typealias Batch = MeshBatch
-
+public struct PositionsView: BuiltInView {
     public let name = "positions"
     public let version: UInt32 = 3
     public var policy: String {
@@ -20,8 +18,10 @@ public struct PositionsView: Projection {
         if !caps.reducedPrecisionKeepsHistory { text += ";reduced=latest" }
         return text
     }
-    public let rowTables = ["positions"]
-    public let stateTables = ["counts", FavoriteCaps.table]
+    package static let tables: [DeclaredTable] = [
+        .rows("positions", ofNode: .key, ofPacket: .secondField, countedIn: "counts"),
+        .state("counts", ofNode: .key, ofPacket: .nothing), FavoriteCaps.declaration,
+    ]
     private let caps: ViewCaps
     private var favorites: FavoriteCaps
     private var series: CappedSeries

@@ -5,14 +5,32 @@ import Projections
 import ProtobufWire
 
 /// The configuration and hardware of each radio that a client listened to: a row whenever a report differs from the previous one.
-struct RadiosView: Projection {
-    typealias Batch = MeshBatch
-
+struct RadiosView: BuiltInView {
     let name = "radios"
     let version: UInt32 = 1
     var policy: String { "cap=\(cap);parts=\(Self.mostParts);\(TimePolicy.text)" }
-    let rowTables = ["radios"]
-    let stateTables = ["counts", "last"]
+    /// The rows of a source are those of the node that its radio is.
+    static let tables: [DeclaredTable] = {
+        var radios = DeclaredTable.rows("radios", ofNode: ofSource(at: 0), ofPacket: .nothing)
+        radios.source = ownSource
+        return [
+            radios, .state("counts", ofNode: ofSource(at: 0), ofPacket: .nothing),
+            // Eight bytes, of which the first is 0; the source follows it.
+            .state("last", ofNode: ofSource(at: 1), ofPacket: .nothing),
+        ]
+    }()
+
+    private static func ofSource(at place: Int) -> DeclaredTable.OfNode {
+        .row { erasure, key, _ in erasure.sources.contains(key.bigEndianUInt32(at: place)) }
+    }
+
+    /// The source of a row that says that the source's radio is the node.
+    private static func ownSource(_ node: ErasedNode, _ key: RawSpan, _ value: RawSpan) -> UInt32? {
+        guard let row = RadioRow(key: key, value: value) else { return nil }
+        let owner = try? MyNodeInfo(decoding: row.content.rawSpan).number  // a broken one belongs to no node
+        return row.node == node.number || row.part == .myInfo && owner == node.number ? row.source : nil
+    }
+
     /// The maximum number of rows of a part of a source.
     let cap: Int
 

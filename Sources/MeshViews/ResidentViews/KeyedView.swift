@@ -3,15 +3,13 @@ import LMDB
 import Projections
 
 /// A view that keeps all of its rows in memory, in one table with the view's name.
-protocol KeyedView: Projection where Batch == MeshBatch {
+protocol KeyedView: BuiltInView {
     associatedtype Row: KeyedRow
 
     var rows: KeyedRows<Row> { get set }
 }
 
 extension KeyedView {
-    var rowTables: [String] { [name] }
-    var stateTables: [String] { [] }
     var pendingBytes: Int { rows.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {

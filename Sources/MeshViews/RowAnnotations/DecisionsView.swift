@@ -5,15 +5,23 @@ import ProtobufWire
 
 /// People's decisions about rows of any view, as of the last event about them: which are archived, and which refer to others. Marks of nodes and messages
 /// are stored in their own rows.
-package struct DecisionsView: Projection {
-    typealias Batch = MeshBatch
-
+package struct DecisionsView: BuiltInView {
     let name = ArchivedRow.view
     let version: UInt32 = 2
     let oldestReadableVersion: UInt32 = 1
     var policy: String { "most=\(Self.most)" }
-    let rowTables = [ArchivedRow.table, ReferenceRow.table]
-    let stateTables = [Self.firstTable]
+    package static let tables: [DeclaredTable] = [
+        .rows(
+            ArchivedRow.table,
+            ofNode: .row { ArchivedRow(key: $1, value: $2)?.nodes.contains($0.node.number) ?? true },
+            ofPacket: .row { erasure, key, value in
+                ArchivedRow(key: key, value: value)?.packets.contains { erasure.isOf($0.id, $0.from) } ?? false
+            }),
+        .rows(
+            ReferenceRow.table,
+            ofNode: .row { ReferenceRow(key: $1, value: $2)?.nodes.contains($0.node.number) ?? true }, ofPacket: .nothing),
+        .state(firstTable, ofNode: .nothing, ofPacket: .nothing),
+    ]
 
     /// The sequence of the first event that decides about rows, so that questions as of an earlier one need no view to be built.
     package static let firstTable = "first"

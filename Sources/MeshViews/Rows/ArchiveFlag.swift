@@ -5,6 +5,7 @@ import ProtobufWire
 /// Whether any row of a view was ever archived. If not, queries need not test each row.
 struct ArchiveFlag: Sendable {
     static let table = "archived"
+    static let declaration = DeclaredTable.state(table, ofNode: .nothing, ofPacket: .nothing)
     private static let key: [UInt8] = [1]
 
     private var isRaised = false

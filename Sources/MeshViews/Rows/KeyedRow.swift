@@ -69,9 +69,21 @@ extension DeclaredRow {
     }
 
     static var keyLength: Int { declaration.keyLength }
+}
 
-    /// Whether the declaration defines which nodes the rows name. Otherwise it is unknown which rows to remove with an erased node.
-    static var namesNodes: Bool { declaration.namesNodes }
+extension DeclaredTable {
+    /// The table of these rows.
+    static func rows<Row: DeclaredRow & QueryRow>(_: Row.Type, ofPacket: OfPacket) -> DeclaredTable {
+        .rows(Row.table, ofNode: .declared(Row.self), ofPacket: ofPacket)
+    }
+}
+
+extension DeclaredTable.OfNode {
+    /// The rows that their declaration assigns to the node, and those that cannot be read.
+    static func declared<Row: DeclaredRow>(_: Row.Type) -> Self {
+        precondition(Row.declaration.namesNodes, "the declaration of \(Row.self) names no node")
+        return .row { erasure, key, value in Row.decode(key: key, value: value)?.isOf(erasure.node) ?? true }
+    }
 }
 
 extension KeyedRow {

@@ -5,14 +5,14 @@ import Projections
 import ProtobufWire
 
 /// Reports of sensors and counters other than telemetry: the newest rows per node and kind, up to a cap.
-struct SensorsView: Projection {
-    typealias Batch = MeshBatch
-
+struct SensorsView: BuiltInView {
     let name = "sensors"
     let version: UInt32 = 2
     var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
-    let rowTables = ["sensors"]
-    let stateTables = ["counts", FavoriteCaps.table]
+    static let tables: [DeclaredTable] = [
+        .rows("sensors", ofNode: .key, ofPacket: .secondField, countedIn: "counts"),
+        .state("counts", ofNode: .key, ofPacket: .nothing), FavoriteCaps.declaration,
+    ]
     private var favorites: FavoriteCaps
     private var series: CappedSeries
 

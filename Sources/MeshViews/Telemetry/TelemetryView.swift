@@ -1,7 +1,7 @@
 package import EventLog
 package import LMDB
 import Meshtastic
-public import Projections
+package import Projections
 import ProtobufWire
 import ViewQuery
 
@@ -9,15 +9,17 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it contains metrics. Metrics of kinds that this version does not know are stored in a
 /// separate table, as received.
-public struct TelemetryView: Projection {
-    public typealias Batch = MeshBatch
-
+public struct TelemetryView: BuiltInView {
     public let name = "telemetry"
     public let version: UInt32 = 4
     public let oldestReadableVersion: UInt32 = 2
     public var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
-    public let rowTables = ["telemetry", "unknown_telemetry"]
-    public let stateTables = ["counts", "unknown_counts", FavoriteCaps.table]
+    package static let tables: [DeclaredTable] = [
+        .rows("telemetry", ofNode: .key, ofPacket: .secondField, countedIn: "counts"),
+        .rows("unknown_telemetry", ofNode: .key, ofPacket: .secondField, countedIn: "unknown_counts"),
+        .state("counts", ofNode: .key, ofPacket: .nothing), .state("unknown_counts", ofNode: .key, ofPacket: .nothing),
+        FavoriteCaps.declaration,
+    ]
     private var favorites: FavoriteCaps
     private var series: CappedSeries
     private var unknown: CappedSeries
@@ -118,14 +120,14 @@ public struct TelemetryView: Projection {
                 if TelemetryKind(rawValue: kind) == nil {
                     try unknown.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.unknownTables)
                 } else {
-                    try series.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.tables)
+                    try series.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.knownTables)
                 }
             if isFound { return }
         }
     }
 
     private static let kinds: [UInt8] = Array(2...31)
-    private static let tables = (rows: "telemetry", counts: "counts")
+    private static let knownTables = (rows: "telemetry", counts: "counts")
     private static let unknownTables = (rows: "unknown_telemetry", counts: "unknown_counts")
 
     package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {

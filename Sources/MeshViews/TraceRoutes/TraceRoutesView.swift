@@ -21,13 +21,32 @@ struct TraceRoutesView: KeyedView {
     /// The maximum number of nodes with a known last place.
     static let mostPlaces = 20_000
 
-    let stateTables = ["places"]
+    static let tables: [DeclaredTable] = [
+        .rows(
+            TraceRouteRow.table, ofNode: .parts(withoutPlace),
+            ofPacket: .row { erasure, key, value in
+                TraceRouteRow.decode(key: key, value: value)
+                    .map { erasure.isOf($0.id, $0.from) || erasure.isOf($0.replyID, $0.to) } ?? false
+            }),
+        .state("places", ofNode: .key, ofPacket: .nothing),
+    ]
     var rows: KeyedRows<TraceRouteRow>
     private var places = KeyedRows<NodePlace>(cap: Self.mostPlaces)
 
     init(cap: Int = 20_000) {
         self.cap = cap
         rows = KeyedRows(cap: cap)
+    }
+
+    /// A route between other nodes may lead through an erased one: it stays, without the node's place.
+    private static func withoutPlace(_ erasure: NodeErasure, _ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+        let node = erasure.node
+        guard var row = TraceRouteRow.decode(key: key, value: value), !row.isOf(node) else { return nil }
+        guard row.places.contains(where: { $0.node == node.number }) else { return value.asArray }
+        row.places.removeAll { $0.node == node.number }
+        var writer = WireWriter()
+        row.encode(to: &writer)
+        return writer.bytes
     }
 
     mutating func fold(_ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext) {

@@ -16,6 +16,13 @@ struct WaypointsView: KeyedView {
     static let mostNameScalars = 64
     static let mostDetailScalars = 256
 
+    static let tables: [DeclaredTable] = [
+        .rows(
+            WaypointRow.self,
+            ofPacket: .row { erasure, key, value in
+                WaypointRow.decode(key: key, value: value).map { erasure.isOf($0.packetID, $0.from) } ?? false
+            })
+    ]
     var rows: KeyedRows<WaypointRow>
 
     init(cap: Int = 5_000) {

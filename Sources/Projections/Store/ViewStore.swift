@@ -30,6 +30,8 @@ package final class ViewStore: Sendable {
         package static let all = [meta, quarantine, entries] + carried
         package static let changes = "changes"
         package static let marks = "changes.marks"
+        /// The tables that each view can have.
+        package static let common = all + [changes, marks]
     }
 
     /// The declared indexes that a writer keeps; the file may lack them or have others: see `isIndexed`.

@@ -14,10 +14,7 @@ import Testing
         let definitions = Ledger.definitions(.standard, LedgerOptions())
         #expect(definitions.count > 10)
         for definition in definitions {
-            for table in definition.tables + ViewStore.Name.all + [ViewStore.Name.changes, ViewStore.Name.marks] {
-                #expect(ErasedNode.isDeclared(table, of: definition.name), "\(definition.name)/\(table)")
-                #expect(ErasedPacket.isDeclared(table, of: definition.name), "\(definition.name)/\(table)")
-            }
+            #expect(ViewRegistry.tables[definition.name]?.map(\.name) == definition.tables, "\(definition.name)")
         }
     }
 
@@ -33,7 +30,9 @@ import Testing
         environment.close()
         let copy = try BaselineCopy(of: path + "/data.mdb", at: folder.path + "/copy")
         let subject = isOfNode ? ErasureSubject.node(ErasedNode(7)) : .packet(ErasedPacket(id: 7))
-        let error = #expect(throws: StorageError.self) { _ = try subject.leave(copy, of: "nodes", events: []) }
+        let error = #expect(throws: StorageError.self) {
+            _ = try subject.leave(copy, of: "nodes", ViewRegistry.tables["nodes"], events: [])
+        }
         #expect(error?.call.contains("nodes/secrets") == true)
     }
 
@@ -54,7 +53,8 @@ import Testing
         }
         try write.commit()
         environment.close()
-        try ErasedNode(7).leave(BaselineCopy(of: path + "/data.mdb", at: folder.path + "/copy"), of: "nodes")
+        let baseline = try BaselineCopy(of: path + "/data.mdb", at: folder.path + "/copy")
+        _ = try ErasureSubject.node(ErasedNode(7)).leave(baseline, of: "nodes", ViewRegistry.tables["nodes"], events: [])
         let copy = try Environment.open(folder.path + "/copy", EnvironmentOptions(access: .readOnly, maximumTables: 8))
         defer { copy.close() }
         for (name, size) in StageState.recordSizes {

@@ -1,6 +1,38 @@
+import LMDB
 import Projections
+import ProtobufWire
+
+extension ErasureSubject {
+    /// The view whose baseline `events` reads.
+    package static let index = "packets"
+
+    /// The dropped events of the packet, as the index of events in a baseline has them; none for a node.
+    /// - Parameter file: of the index's baseline.
+    package func events(inIndex file: String) throws -> Set<UInt64> {
+        guard case .packet(let packet) = self else { return [] }
+        var found: Set<UInt64> = []
+        try BaselineCopy.forEach(Self.index, of: file) { (key, value) throws(StorageError) in
+            found.formUnion(PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.sequences(of: packet) ?? [])
+        }
+        return found
+    }
+}
 
 extension PacketBlock {
+    /// The block of a row without a node; one that cannot be read goes.
+    static func left(_ erasure: NodeErasure, _ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+        PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.without(erasure.node).encoded()
+    }
+
+    /// The block of a row without a packet's events; one that cannot be read stays.
+    static func left(_ erasure: PacketErasure, _ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+        let number = UInt64(key.bigEndianUInt32(at: 0))
+        guard erasure.events.contains(where: { PacketBlock.number(of: $0) == number }),
+            let block = PacketBlock(number: number, decoding: value)
+        else { return value.asArray }
+        return block.without(erasure.events).encoded()
+    }
+
     /// The block without the data of an erased node: its packets, what radios report about it, and, where mentions are erased as well, packets to it and those
     /// that it published. The events stay, as empty ones.
     func without(_ node: ErasedNode) -> PacketBlock {

@@ -1,0 +1,64 @@
+import Projections
+import ProtobufWire
+
+/// A table of a built-in view, and what an erasure removes from it in the baselines of dropped events.
+package struct DeclaredTable: Sendable {
+    /// What of a row goes with an erased node.
+    enum OfNode: Sendable {
+        /// Nothing: it belongs to no single node.
+        case nothing
+        /// The row, if its key begins with the node.
+        case key
+        /// The row, if the key and the value are of the node.
+        case row(@Sendable (NodeErasure, RawSpan, RawSpan) -> Bool)
+        /// Parts of the value: what is left of it, nil if nothing is.
+        case parts(@Sendable (NodeErasure, RawSpan, RawSpan) -> [UInt8]?)
+    }
+
+    /// What of a row goes with an erased packet.
+    enum OfPacket: Sendable {
+        /// Nothing: no packet or many contributed to it.
+        case nothing
+        /// The row, if the key and the value are of the packet.
+        case row(@Sendable (PacketErasure, RawSpan, RawSpan) -> Bool)
+        /// Parts of the value: what is left of it, nil if nothing is.
+        case parts(@Sendable (PacketErasure, RawSpan, RawSpan) -> [UInt8]?)
+    }
+
+    package let name: String
+    let isState: Bool
+    let ofNode: OfNode
+    let ofPacket: OfPacket
+    /// The table that counts the rows of each series, whose keys end in time and sequence.
+    var counts: String?
+    /// The source of a row that says that the source's radio is the node.
+    var source: (@Sendable (ErasedNode, RawSpan, RawSpan) -> UInt32?)?
+
+    /// A table whose rows are asked for.
+    static func rows(_ name: String, ofNode: OfNode, ofPacket: OfPacket, countedIn counts: String? = nil) -> DeclaredTable {
+        DeclaredTable(name: name, isState: false, ofNode: ofNode, ofPacket: ofPacket, counts: counts)
+    }
+
+    /// A table that only serves the fold.
+    static func state(_ name: String, ofNode: OfNode, ofPacket: OfPacket) -> DeclaredTable {
+        DeclaredTable(name: name, isState: true, ofNode: ofNode, ofPacket: ofPacket)
+    }
+}
+
+extension DeclaredTable.OfPacket {
+    /// The row of a node's series, whose second field is the packet's id.
+    static let secondField = Self.row { erasure, key, value in
+        key.byteCount >= 16 && erasure.isOf(secondField(value), key.bigEndianUInt32(at: 0))
+    }
+
+    /// 0 if it cannot be read.
+    private static func secondField(_ value: RawSpan) -> UInt32 {
+        var reader = WireReader(value)
+        do {
+            while let field = try reader.next() { if field.number == 2 { return field.asUInt32 } }
+        } catch {
+            return 0
+        }
+        return 0
+    }
+}
