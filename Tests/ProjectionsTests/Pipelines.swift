@@ -1,6 +1,7 @@
 import EventLog
 import LMDB
 import Projections
+import Synchronization
 import TestKit
 import Testing
 
@@ -57,6 +58,25 @@ struct Pipelines {
         await #expect(throws: StorageError.self) { try await pipeline.flush(.request) }
         #expect(try LastValues.rows(small).isEmpty)
         #expect(try LastValues.rows(large).count == 20_000)
+        await pipeline.stop()
+    }
+
+    @Test func `a fold pauses after each event that it is asked to, with all rows up to that one, and goes on`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let pipeline = try await pipeline([Projector(LastValues(), store: store, clock: VirtualClock())])
+        let visited = Mutex<[UInt64: Int]>([:])
+        let barriers = FoldBarriers<LastValues.Batch> { reached, target in
+            #expect((reached, target) == (0, 10))
+            return [3, 6]
+        } visit: { place, folders in
+            try await folders[0].flush(.request)
+            let count = try LastValues.rows(store).count
+            visited.withLock { $0[place] = count }
+        }
+        try await pipeline.fold(through: 10, halts: barriers, committing: .request)
+        #expect(visited.withLock { $0 } == [3: 3, 6: 6])
+        #expect(try LastValues.rows(store).count == 10)
         await pipeline.stop()
     }
 

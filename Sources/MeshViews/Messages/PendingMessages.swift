@@ -351,10 +351,10 @@ struct PendingMessages: Sendable {
     }
 
     mutating func committed() {
-        entries.removeAll(keepingCapacity: true)
+        entries.empty()
         values.removeAll()
         newest = FlatMap(minimumCapacity: newest.count)
-        threads.removeAll(keepingCapacity: true)
+        threads.empty()
         threadPlaces.removeAll(keepingCapacity: true)
         removed = RemovedMessages(minimumCapacity: removed.count)
         hasStoredRows = true

@@ -199,8 +199,8 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     mutating func committed() {
         for place in dirty { isDirty[place] = false }
-        dirty.removeAll(keepingCapacity: true)
+        dirty.empty()
         dirtyBytes = 0
-        removed.removeAll(keepingCapacity: true)
+        removed.empty()
     }
 }

@@ -98,9 +98,9 @@ package struct CappedSeries: Sendable {
 
     package mutating func removeAll() {
         places = FlatMap()
-        prefixes.removeAll(keepingCapacity: true)
-        rows.removeAll(keepingCapacity: true)
-        growth.removeAll(keepingCapacity: true)
+        prefixes.empty()
+        rows.empty()
+        growth.empty()
         takenBack.removeAll()
         gone.removeAll()
         placesOfSequences = nil

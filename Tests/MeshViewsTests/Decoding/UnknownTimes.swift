@@ -31,6 +31,22 @@ struct UnknownTimes {
         }
     }
 
+    @Test func `a reception says which clock its time is of`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "file:test")
+        let recorded = Reception.recorded(Timestamp(seconds: Int64(Self.heard)))
+        let clocks: [(UInt32, Reception)] = [(Self.heard, .live), (0, recorded), (Self.heard + 1, .unrecorded), (0, .unrecorded)]
+        let events = clocks.enumerated().map { index, clock in
+            let packet = Packet(id: 9, rxTime: clock.0, payload: [65], gateway: NodeID.text(0x11 + UInt32(index)))
+            return NewEvent(packet.envelope(), encoding: .serviceEnvelope, source: source, reception: clock.1)
+        }
+        _ = try await ledger.log.append(events)
+        try await ledger.catchUp()
+        let receptions = try ledger.receptions(of: 9).sorted { $0.sequence < $1.sequence }
+        #expect(receptions.map(\.heardSource) == [.arrival, .recorded, .receiver, .imported])
+        try await ledger.close()
+    }
+
     @Test func `the first time that is known opens the window`() async throws {
         let rows = try await messages([0, Self.heard, 0, Self.heard + 3_600, Self.heard + 3_601, 0])
         #expect(rows.map(\.firstSequence) == [1, 5])

@@ -67,6 +67,12 @@ import Testing
         #expect(heights == [3, -12, 47])
     }
 
+    @Test(arguments: [("true", true), ("1", true), ("false", false), ("0", false)])
+    func `a yes or no is a word or a number`(text: String, isLicensed: Bool) {
+        let payload = payload("nodeinfo", #"{"longname":"L","is_licensed":\#(text)}"#).payload
+        #expect(payload.contains("is_licensed") == isLicensed && payload.contains("false") == false, "\(payload)")
+    }
+
     @Test func `what a message does not say of its packet is 0, and its receiver everybody`() {
         let packet = decode(#"{"from":1,"payload":{"text":"x"},"type":"text"}"#).packet
         #expect((packet.from, packet.to, packet.port) == (1, NodeID.broadcast, Port.text))

@@ -31,6 +31,7 @@ import Testing
         cut.removeLast()
         #expect(decoded(cut, .serviceEnvelope).packet.failure?.kind == .malformedEnvelope)
         #expect(decoded([0x0d, 1], .meshPacket).packet.failure == DecodeFailure(.malformedPacket, .truncated, offset: 1))
+        #expect(decoded([0x0d, 1, 0, 0, 0, 0x15, 1], .meshPacket).packet.from == 0)  // only the failure remains
         #expect(decoded([0x0a, 1, 0x0d], .serviceEnvelope).packet.failure?.kind == .malformedPacket)
         let data = Sample().packet { $0.bytes(4, [0x08]) }
         #expect(decoded(data).packet.failure?.kind == .malformedData)

@@ -1,5 +1,7 @@
 """Clocks that jump ahead and back, by years, with a policy of 90 days: no recent event is dropped, and no command fails."""
-import pathlib, shutil, struct, subprocess, time
+import time
+
+from walltime import WallClock
 
 SHARE = 1
 DAY = 86_400
@@ -8,18 +10,11 @@ JUMPS = (200 * DAY, -200 * DAY, 3600, -3600, 20 * 365 * DAY, -60 * 365 * DAY, 89
 
 def run(part):
     from ledgers import Ledger
-    if not shutil.which("gcc"):
+    if not WallClock.can_be_made():
         part.skipped = "gcc is not installed"
         return
-    shim, offset = part.folder / "clock.so", part.folder / "clock-offset"
-    source = pathlib.Path(__file__).with_name("clock.c")
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
-    environment = {"LD_PRELOAD": str(shim), "CLOCK_OFFSET": str(offset)}
-
-    def jump(seconds):
-        offset.write_bytes(struct.pack("q", seconds)) if not offset.exists() else set_in_place(offset, seconds)
-
-    jump(0)
+    clock = WallClock(part.folder)
+    environment, jump = clock.environment, clock.move
     ledger = Ledger(part)
     ledger.add(600, environment=environment)
     ended = ledger.command("retain", "--policy", "--older-than", "90d", environment=environment)
@@ -56,7 +51,3 @@ def check_shim(part, ledger, environment, jump):
     year = time.gmtime().tm_year + 19
     if not any(str(year + later).encode() in ended.output for later in (0, 1, 2)):
         part.finding(f"the campaign itself: the clock's shim does nothing to message {number}", ended.line)
-
-
-def set_in_place(path, seconds):
-    with open(path, "r+b") as file: file.write(struct.pack("q", seconds))
