@@ -61,7 +61,7 @@ private struct FoldRun {
         for name in ["file:fuzz", "radio", "mqtt://localhost msh/2/json/LongFast/!36072603"] {
             sources.append(try await ledger.log.source(named: name))
         }
-        try await ledger.setKeyring(maker.keyring)
+        try await ledger.keys.set(maker.keyring)
         let opener = PacketOpener(keyring: maker.keyring, publicKeys: maker.publicKeys)
         var batch = PacketBatch()
         // Heard before all others, so that no mutated announcement replaces the keys that direct messages are opened with.
@@ -115,22 +115,22 @@ private struct FoldRun {
         try await ledger.catchUp()
         try await checkPlaces()
         try readAll()
-        let names = try await ledger.views().map(\.name)
-        let digests = try names.map { try ledger.digest(of: $0) }
-        try await ledger.rebuild()
-        for (name, digest) in zip(names, digests) where try ledger.digest(of: name) != digest {
+        let names = try await ledger.maintenance.views().map(\.name)
+        let digests = try names.map { try ledger.maintenance.digest(of: $0) }
+        try await ledger.maintenance.rebuild()
+        for (name, digest) in zip(names, digests) where try ledger.maintenance.digest(of: name) != digest {
             report.add("folding again gives another view \(name)", at: first)
         }
     }
 
     private mutating func checkPlaces() async throws {
-        for view in try await ledger.views() where view.checkpoint != ledger.log.head.rawValue {
+        for view in try await ledger.maintenance.views() where view.checkpoint != ledger.log.head.rawValue {
             report.add("the view \(view.name) stands at \(view.checkpoint) of \(ledger.log.head.rawValue)", at: first)
         }
         var listed: Set<UInt64> = []
         var oldest: UInt64 = 0
-        for name in try await ledger.views().map(\.name) {
-            let rows = try ledger.quarantine(view: name)
+        for name in try await ledger.maintenance.views().map(\.name) {
+            let rows = try ledger.maintenance.quarantine(view: name)
             listed.formUnion(rows.map(\.sequence))
             // A view lists its newest ones only.
             if rows.count >= 10_000 { oldest = max(oldest, rows.map(\.sequence).min() ?? 0) }

@@ -152,7 +152,7 @@ struct SQLSnapshots {
         }
         #expect(try rows(ledger, "SELECT sequence, is_repeat FROM packet_events") == indexed && !indexed.isEmpty)
         #expect(try rows(ledger, "SELECT rowid FROM packet_events WHERE sequence IN (3, 4) OR rowid = 5").count == 3)
-        let kept = try ledger.quarantine()
+        let kept = try ledger.maintenance.quarantine()
         let listed = try rows(ledger, "SELECT view, sequence, reason FROM quarantine")
         #expect(listed == kept.map { [.text($0.view), .integer(Int64($0.sequence)), .text($0.reason)] } && !listed.isEmpty)
         #expect(try rows(ledger, "SELECT DISTINCT rowid FROM quarantine").count == kept.count)

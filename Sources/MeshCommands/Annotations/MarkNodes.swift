@@ -109,7 +109,7 @@ struct NodeArchiveCommand: AsyncParsableCommand {
             try await ledger.catchUp(title: "bringing the views up to date")
             let rule: MessagesRule = messages == .cascade ? .cascade : .deny
             let all = try await ledger.readingBuilt { ledger in
-                try marked.nodes.flatMap { try ledger.archival(of: $0.number(in: ledger), messages: rule) }
+                try marked.nodes.flatMap { try ledger.annotations.archival(of: $0.number(in: ledger), messages: rule) }
             }
             AnnotationReport.write(all, try await ledger.annotate(all))
         }

@@ -32,7 +32,7 @@ struct ConsumersListCommand: AsyncParsableCommand {
             let ofEvents = try ledger.log.consumers().map {
                 ConsumerLine(name: $0.name, position: $0.position.rawValue, lag: $0.lag, lost: $0.lost, holder: $0.holder)
             }
-            let ofViews = try ledger.viewConsumers().map {
+            let ofViews = try ledger.changes.consumers().map {
                 ConsumerLine(name: $0.name, view: $0.view, position: $0.position?.number, lag: $0.lag, holder: $0.holder)
             }
             let writer = try output.writer([
@@ -61,7 +61,7 @@ struct ConsumersRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading { ledger in
-            if try !ledger.removeViewConsumer(named: name) { try ledger.log.removeConsumer(named: name) }
+            if try !ledger.changes.removeConsumer(named: name) { try ledger.log.removeConsumer(named: name) }
         }
     }
 }

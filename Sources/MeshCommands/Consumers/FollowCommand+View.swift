@@ -10,7 +10,7 @@ extension FollowFeedCommand {
     func followView(_ view: String) async throws {
         try await ledger.reading { ledger in
             let view = try KnownName.find(view, "view", among: ledger.viewNames)
-            let consumer = try ledger.consumer(named: consumer, of: view, fromNow: from.start == .now, restarts: restart)
+            let consumer = try ledger.changes.consumer(named: consumer, of: view, fromNow: from.start == .now, restarts: restart)
             defer { consumer.close() }
             let (batch, follow, restart) = (batch, follow, restart)
             _ = try await StopSignals.cancelling {

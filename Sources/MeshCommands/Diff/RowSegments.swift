@@ -32,7 +32,7 @@ struct RowSegment {
     ) throws -> [RowSegment] {
         var segments: [RowSegment] = []
         var last: [UInt8]?
-        while let found = try ledger.rows(of: Row.view, table: Row.table, after: last, limit: 1).first {
+        while let found = try ledger.changes.rows(of: Row.view, table: Row.table, after: last, limit: 1).first {
             let prefix = Array(found.key.prefix(length))
             if let value = found.value, let row = Row(key: found.key.rawSpan, value: value.rawSpan) {
                 segments.append(RowSegment(name: name(row, prefix), prefix: prefix))
@@ -87,7 +87,7 @@ struct RowGroupCursor<Row: QueryRow> {
     /// - Returns: whether there is another row.
     private mutating func fill() throws -> Bool {
         guard page.isEmpty, !isAtEnd else { return !page.isEmpty }
-        let rows = try ledger.rows(of: Row.view, table: Row.table, after: last, limit: Self.pageSize)
+        let rows = try ledger.changes.rows(of: Row.view, table: Row.table, after: last, limit: Self.pageSize)
         page = rows.prefix { $0.key.starts(with: prefix) }
         isAtEnd = page.count < Self.pageSize
         last = rows.last?.key

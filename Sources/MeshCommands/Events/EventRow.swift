@@ -175,7 +175,7 @@ final class EventRows {
         self.parts = parts
         opener = knowledge.opener()
         channels = ChannelReader(ledger)
-        keys = ledger.keyring.channels
+        keys = ledger.keys.keyring.channels
     }
 
     func row(_ event: Event) -> EventRow { row(event.header, event.payload.rawSpan) }

@@ -25,7 +25,7 @@ extension ExportCommand {
         case .archived: try write(try ledger.fetch(paged(ArchivedRow.self)), ledger)
         case .references: try write(try ledger.fetch(paged(ReferenceRow.self)), ledger)
         case .quarantine:
-            let rows = try ledger.quarantine(limit: query.limit, offset: query.offset)
+            let rows = try ledger.maintenance.quarantine(limit: query.limit, offset: query.offset)
             try write(rows, QuarantineRow.tableColumns, ledger)
         case .all, .events, .nodes, .positions, .telemetry, .messages, .waypoints, .traceroutes, .links, .packets, .receptions,
             .packetEvents:

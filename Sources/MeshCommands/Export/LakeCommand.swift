@@ -81,7 +81,9 @@ struct LakeWriteCommand: AsyncParsableCommand {
                 let names = try LakeTableNames.all(in: ledger)
                 options.tables = Set(try table.map { try KnownName.find(Lake.name(of: $0), "table", among: names) })
             }
-            let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+            let recipes = try await ledger.maintenance.views().reduce(into: [:]) {
+                $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe
+            }
             let report = try Lake(folder).update(from: ledger, recipes: recipes, options) { Task.isCancelled }
             let output = StandardOutput()
             if follow, report.changes.isEmpty, report.removedFiles == 0, report.restored.isEmpty { return }
@@ -184,7 +186,7 @@ struct LakeVerifyCommand: AsyncParsableCommand {
     }
 
     private func compare(_ lake: Lake, with ledger: Ledger, _ output: StandardOutput) async throws -> LakeVerification {
-        let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+        let recipes = try await ledger.maintenance.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
         var verification = try lake.verifyFiles(against: ledger)
         let head = ledger.log.head.rawValue
         for end in verification.heads {

@@ -37,12 +37,12 @@ struct ImportSummary {
             }
             try takeJSON(closed, range, in: ledger)
         }
-        for channel in ledger.keyring.channels {
+        for channel in ledger.keys.keyring.channels {
             known[ChannelIdentity.title(ofHash: UInt32(channel.hash)), default: []].append(channel.name)
         }
         let names = try EventRows.sourceNames(ledger)
         let alike = Dictionary(grouping: files.keys) { $0.split(separator: "/").last ?? "" }.values.filter { $0.count > 1 }
-        for row in try ledger.quarantine() where Self.contains(ranges, EventSequence(row.sequence)) {
+        for row in try ledger.maintenance.quarantine() where Self.contains(ranges, EventSequence(row.sequence)) {
             let sequence = EventSequence(row.sequence)
             guard let event = try ledger.log.event(sequence) else { continue }
             let file = alike.lazy.joined().first { Self.contains(files[$0] ?? [], sequence) }

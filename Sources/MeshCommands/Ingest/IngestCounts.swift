@@ -50,7 +50,7 @@ final class IngestCounts: Sendable {
     }
 
     private static func quarantined(_ ledger: Ledger) async throws -> UInt64 {
-        try await ledger.views().reduce(0) { $0 + $1.quarantined }
+        try await ledger.maintenance.views().reduce(0) { $0 + $1.quarantined }
     }
 
     func line() async throws -> String { try await ledger.reading { try await line(of: $0) } }
@@ -59,7 +59,7 @@ final class IngestCounts: Sendable {
     /// nothing as long as no event changes them.
     private func line(of ledger: Ledger) async throws -> String {
         let head = ledger.log.head
-        let views = try await ledger.views()
+        let views = try await ledger.maintenance.views()
         let checkpoint = views.first { $0.name == "packets" }?.checkpoint ?? head.rawValue
         let errors = views.reduce(0) { $0 + $1.quarantined }
         return try state.withLock { state in

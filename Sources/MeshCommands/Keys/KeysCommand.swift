@@ -89,7 +89,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     /// Tries the key on what is stored; nil while the index of packets is not built, which must not keep a key out.
     static func trial(of change: KeyringChange, on ledger: LedgerWriter) async throws -> KeyTrial? {
         do {
-            return try await ledger.reading { try $0.trial(of: change) }
+            return try await ledger.reading { try $0.keys.trial(of: change) }
         } catch let error as LedgerError where error.code == .notBuilt || error.code == .beingBuilt {
             return nil
         }

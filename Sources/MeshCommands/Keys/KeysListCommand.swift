@@ -34,8 +34,8 @@ struct KeysListCommand: AsyncParsableCommand {
                 },
                 Column<Row>("node") { $0.node.map { .text(NodeID.text($0)) } ?? .null },
             ])
-            for key in ledger.keyring.channels { writer.write(Row(kind: "channel", channel: key)) }
-            for key in ledger.keyring.privateKeys { writer.write(Row(kind: "private", node: key.node)) }
+            for key in ledger.keys.keyring.channels { writer.write(Row(kind: "channel", channel: key)) }
+            for key in ledger.keys.keyring.privateKeys { writer.write(Row(kind: "private", node: key.node)) }
             writer.finish(emptyNote: "no keys")
         }
     }

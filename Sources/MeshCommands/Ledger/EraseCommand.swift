@@ -67,10 +67,12 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
         }
         try await ledger.writing { ledger in
             let chosen = try await ledger.readingBuilt { try selection(in: $0) }
-            let ranges = try await WaitingLine.during("searching") { try await ledger.reading { try $0.erasable(chosen) } }
+            let ranges = try await WaitingLine.during("searching") {
+                try await ledger.reading { try $0.erasure.erasable(chosen) }
+            }
             let count = Self.count(ranges)
             let output = StandardOutput()
-            var dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
+            var dropped = try await ledger.reading { try $0.retention.last() }?.retention.first.advanced(by: -1)
             let forgotten = chosen.forgotten
             let whose = node == nil ? "packet" : "node"
             if node == nil { tellOfBaselines(dropped) }
@@ -79,7 +81,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
             if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
             if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.declined, "nothing was erased") }
-            let kept = try await ledger.reading { try $0.restatements(chosen, in: ranges) }
+            let kept = try await ledger.reading { try $0.erasure.restatements(chosen, in: ranges) }
             if !kept.isEmpty { try await ledger.annotate(kept) }
             let salt = hidden ? Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) : nil
             let request = salt.map { chosen.hidden(salt: $0) } ?? chosen.description
@@ -87,7 +89,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
             }
             try await ledger.catchUp(title: "rebuilding the views")
-            dropped = try await ledger.reading { try $0.retention() }?.retention.first.advanced(by: -1)
+            dropped = try await ledger.reading { try $0.retention.last() }?.retention.first.advanced(by: -1)
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")
@@ -108,7 +110,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
     }
 
     private func list(_ ledger: Ledger) throws {
-        let ranges = try ledger.erasable(selection(in: ledger))
+        let ranges = try ledger.erasure.erasable(selection(in: ledger))
         let rows = try EventRows(ledger)
         let writer = try output.writer(EventRow.columns)
         for range in ranges {
@@ -121,7 +123,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             }
         }
         writer.finish(emptyNote: "nothing to erase")
-        if node == nil { tellOfBaselines(try ledger.retention()?.retention.first.advanced(by: -1)) }
+        if node == nil { tellOfBaselines(try ledger.retention.last()?.retention.first.advanced(by: -1)) }
     }
 
     /// Not all rows in the baselines state which packets they came from.

@@ -9,7 +9,7 @@ func tellLostRows(of ledger: String, views: Set<String>? = nil) async throws {
     let log = try EventLog.open(at: ledger, options: EventLogOptions(access: .readOnly))
     let problems: [String]
     do {
-        problems = try Ledger.problemsOfBaselines(log, of: views)
+        problems = try Ledger.Maintenance.problemsOfBaselines(log, of: views)
         await log.close()
     } catch {
         await log.close()

@@ -94,13 +94,13 @@ struct StatsCommand: AsyncParsableCommand {
                     facts.append(Fact(name: "consumer_\(consumer.name)_lost", value: .unsigned(consumer.lost)))
                 }
             }
-            for consumer in try ledger.viewConsumers() {
+            for consumer in try ledger.changes.consumers() {
                 let name = "consumer_\(consumer.name)"
                 facts.append(Fact(name: name + "_view", value: .text(consumer.view)))
                 facts.append(Fact(name: name + "_acknowledged", value: consumer.position.map { .unsigned($0.number) } ?? .null))
                 facts.append(Fact(name: name + "_lag", value: consumer.lag.map { .unsigned($0) } ?? .null))
             }
-            views = try await ledger.views()
+            views = try await ledger.maintenance.views()
             for view in views {
                 for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
                     let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"
@@ -130,7 +130,7 @@ struct StatsCommand: AsyncParsableCommand {
 
     private static func limit(_ ledger: Ledger) -> (bytes: UInt64?, problem: String?) {
         do throws(LedgerError) {
-            return (try ledger.sizeLimit().bytes.map { UInt64($0) }, nil)
+            return (try ledger.retention.sizeLimit().bytes.map { UInt64($0) }, nil)
         } catch {
             return (nil, error.description)
         }
@@ -201,14 +201,14 @@ struct StatsCommand: AsyncParsableCommand {
 
     private static func retention(_ ledger: Ledger) throws -> [Fact] {
         var facts: [Fact] = []
-        if let retention = try ledger.retention()?.retention {
+        if let retention = try ledger.retention.last()?.retention {
             facts.append(Fact(name: "first_event", value: .unsigned(retention.first.rawValue)))
             facts.append(Fact(name: "dropped_events", value: .unsigned(retention.first.rawValue - 1)))
             facts.append(Fact(name: "dropped_through_arrival", value: .second(retention.lastArrival.seconds)))
         }
         let policy: RetentionPolicy
         do throws(LedgerError) {
-            policy = try ledger.retentionPolicy()
+            policy = try ledger.retention.policy()
         } catch {
             return facts + [Fact(name: "retention_damaged", value: .text(error.description))]
         }

@@ -81,7 +81,7 @@ struct LedgerOption: ParsableArguments {
             var options = CustomViews.options(access: .readOnly)
             options.keepsPast = keepsPast
             let reader = try await Ledger.open(at: path, options: options)
-            if try reader.areViewsCurrent() { return reader }
+            if try reader.maintenance.areViewsCurrent() { return reader }
             try await reader.close()
             return try await openUpToDate()
         } catch let error as LedgerError {

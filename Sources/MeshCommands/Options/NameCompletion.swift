@@ -20,12 +20,12 @@ enum NameCompletion {
     static let channels = CompletionKind.custom { words, _, _ in
         await names(words) { ledger in
             let heard = try ledger.channels().map { $0.channel.hash.map { "hash \($0)" } ?? $0.channel.title }
-            return heard + ledger.keyring.channels.map(\.name)
+            return heard + ledger.keys.keyring.channels.map(\.name)
         }
     }
 
     /// Channels that have a key.
-    static let keys = CompletionKind.custom { words, _, _ in await names(words) { $0.keyring.channels.map(\.name) } }
+    static let keys = CompletionKind.custom { words, _, _ in await names(words) { $0.keys.keyring.channels.map(\.name) } }
 
     /// Views that have rows.
     static let views = CompletionKind.custom { words, _, _ in await names(words) { $0.rowNames } }

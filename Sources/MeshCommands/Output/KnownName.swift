@@ -84,7 +84,7 @@ extension Ledger {
         let ofHash = rows.filter { row in row.channel.isReadable && row.hash.map { "hash \($0)" } == text.lowercased() }
         if let only = ofHash.first, ofHash.count == 1 { return only.channel.title }
         if isLive, let hash = Self.channelHash(text) { return ChannelIdentity.title(ofHash: UInt32(hash)) }
-        return try KnownName.find(text, "channel", among: (heard.map(name) + keyring.channels.map(\.name)).withoutRepeats)
+        return try KnownName.find(text, "channel", among: (heard.map(name) + keys.keyring.channels.map(\.name)).withoutRepeats)
     }
 
     /// The channels that a hash can turn out to be of when its first packet comes: those with keys, where none of it was heard.
@@ -92,7 +92,7 @@ extension Ledger {
         guard let hash = text.flatMap(Self.channelHash), try !channels().contains(where: { $0.hash == UInt32(hash) }) else {
             return []
         }
-        return keyring.channels.filter { $0.hash == hash }.map(\.name)
+        return keys.keyring.channels.filter { $0.hash == hash }.map(\.name)
     }
 
     /// The number of `hash 3`.

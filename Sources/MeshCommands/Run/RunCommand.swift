@@ -68,7 +68,7 @@ struct RunCommand: AsyncParsableCommand {
         let logger = RunLog.logger(config.logFormat, below: bar)
         LibraryLog.pass(to: RunLog(config.logFormat, below: bar))
         for warning in config.warnings { logger.warning("\(warning)") }
-        if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
+        if let policy = config.retention { try ledger.retention.setPolicy(policy) }
         let sources = RunningSources(into: ledger, logger: logger)
         ledger.reportSources { SourceReport.bytes(sources.statuses) }
         defer { ledger.reportSources(nil) }

@@ -52,7 +52,7 @@ struct ReloadService: Service {
             do {
                 let config = try RunConfig(file: file)
                 await sources.apply(config.sources)
-                if let policy = config.retention { try ledger.setRetentionPolicy(policy) }
+                if let policy = config.retention { try ledger.retention.setPolicy(policy) }
                 if !config.differsInSourcesOnly(from: began) {
                     logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }
@@ -75,7 +75,7 @@ struct WatchdogService: Service {
     func run() async throws {
         let seconds = manager.watchdogSeconds.map { $0 / 2 }
         while !Task.isShuttingDownGracefully {
-            if seconds != nil, await ledger.condition() != nil { manager.tell("WATCHDOG=1") }
+            if seconds != nil, await ledger.maintenance.condition() != nil { manager.tell("WATCHDOG=1") }
             await Self.wait(seconds ?? 3_600)
             if Task.isCancelled { return }
         }

@@ -83,9 +83,9 @@ struct RetainCommand: AsyncParsableCommand {
     }
 
     private func plannedNow(in ledger: Ledger) throws -> RetentionPlan? {
-        if trustClock { return try ledger.retentionPlan(wanted, trustsClock: true) }
+        if trustClock { return try ledger.retention.plan(wanted, trustsClock: true) }
         let now = Timestamp.now
-        let outlook = try ledger.retentionOutlook(wanted, now: now)
+        let outlook = try ledger.retention.outlook(wanted, now: now)
         if outlook.byClock != nil {
             let output = StandardOutput()
             output.line(outlook.heldBackText(ledger.path, now: now))
@@ -109,7 +109,7 @@ struct RetainCommand: AsyncParsableCommand {
         let (first, verb) = (ledger.log.first, dryRun ? "would go" : "go")
         output.line("events \(first) to \(plan.last) \(verb), \(plan.count) that arrived \(arrival)")
         output.line("they take about \(plan.bytes.grouped) of the \(plan.logBytes.counted("byte")) of the log's rows")
-        let views = try await ledger.views().map(\.name).joined(separator: ", ")
+        let views = try await ledger.maintenance.views().map(\.name).joined(separator: ", ")
         output.line("what \(views) had made of them stays, as baselines after event \(plan.last)")
     }
 

@@ -178,15 +178,17 @@ extension VerifyCommand {
             var options = CustomViews.options(access: .readOnly)
             options.toleratesBrokenKeys = true
             let ledger = try await Ledger.open(at: ledger.path, options: options)
-            let holdErased = try ledger.viewsHoldErasedForGood()
-            var problems = try ledger.viewsBeyondLog().map { "the view \($0) has seen events that the log does not hold" }
+            let holdErased = try ledger.maintenance.viewsHoldErasedForGood()
+            var problems = try ledger.maintenance.viewsBeyondLog().map {
+                "the view \($0) has seen events that the log does not hold"
+            }
             if holdErased {
                 problems.append(
                     "the views were built before the last erasure and contain what was erased; `meshledger view rebuild` builds them again"
                 )
             }
             try await ledger.close()
-            guard let keys = ledger.keysProblem else { return (problems, nil) }
+            guard let keys = ledger.keys.problem else { return (problems, nil) }
             let saysNothing = [.permission, .storage].contains(keys.code)
             if !saysNothing { problems.append("\(keys); the rest was checked without keys") }
             return (problems, saysNothing ? keys : nil)
@@ -205,7 +207,7 @@ extension VerifyCommand {
         }
         var baselines: [String] = []
         do throws(LedgerError) {
-            baselines = try Ledger.problemsOfBaselines(log)
+            baselines = try Ledger.Maintenance.problemsOfBaselines(log)
         } catch {
             guard error.code == .corrupt else { throw error }  // the event of the cut is damaged, which is reported above
         }

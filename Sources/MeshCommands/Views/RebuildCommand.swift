@@ -46,7 +46,7 @@ struct RebuildCommand: AsyncParsableCommand {
                 defer { bar.end() }
                 try await ledger.rebuild(views.isEmpty ? nil : views, keepsOld: keep) { bar.show($0) }
             }
-            try Self.tell(try await ledger.reading { try await $0.views() }, views)
+            try Self.tell(try await ledger.reading { try await $0.maintenance.views() }, views)
         }
         if !back { try await tellLostRows(of: ledger.path, views: names) }
     }
@@ -65,7 +65,7 @@ struct RebuildCommand: AsyncParsableCommand {
             defer { bar.end() }
             let writer = RowPrinter(try output.writer(DifferentRow.columns))
             for name in names {
-                try await ledger.compareRebuilt(name, progress: { bar.show($0) }) { difference in
+                try await ledger.maintenance.compareRebuilt(name, progress: { bar.show($0) }) { difference in
                     bar.end()
                     writer.write(DifferentRow(difference, of: ledger.rows(of: difference.table)))
                     return true

@@ -85,7 +85,8 @@ struct RowArchiveCommand: AsyncParsableCommand {
     ) throws -> [Annotation] {
         let columns = try kept.map { try RowSelection.column($0, of: type).name }
         let found = try rows.selection.rows(type, in: ledger, archived: false)
-        return try ledger.archival(of: found, rules: rules.flatMap { try ledger.rules($0.1, $0.0, on: type) }, keeping: columns)
+        return try ledger.annotations.archival(
+            of: found, rules: rules.flatMap { try ledger.rules($0.1, $0.0, on: type) }, keeping: columns)
     }
 }
 
@@ -98,7 +99,7 @@ struct RowRestoreCommand: AsyncParsableCommand {
     func run() async throws {
         try await rows.decide { ledger, type in
             func restoral<Row: QueryRow>(_ type: Row.Type) throws -> [Annotation] {
-                try ledger.restoral(of: rows.selection.rows(type, in: ledger, archived: true))
+                try ledger.annotations.restoral(of: rows.selection.rows(type, in: ledger, archived: true))
             }
             return try restoral(type)
         }
@@ -136,7 +137,7 @@ struct RowReferCommand: AsyncParsableCommand {
                 guard !parents.isEmpty else { return [] }
                 let children = toWhere.isEmpty ? [] : try RowSelection(toWhere).rows(child, in: ledger, archived: false)
                 guard detach || !children.isEmpty else { throw CommandError(.noInput, "there are no such rows of \(to)") }
-                return try ledger.references(
+                return try ledger.annotations.references(
                     Relation<Parent, Child>(made: relation), detach ? .detach : add ? .append : .set, parents, children)
             }
             return try others(type, DecidedRows.rows(of: to, in: ledger))

@@ -86,7 +86,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the versions of this program's views.", valueName: "file")) var write: String?
 
     func run() async throws {
-        let schemas = try Ledger.schemas(CustomViews.options())
+        let schemas = try Ledger.Maintenance.schemas(CustomViews.options())
         if let write {
             let text = schemas.map { "\($0.view) \($0.version) \($0.fingerprint)\n" }.joined()
             return try StandardOutput(file: write).write(text)
@@ -95,7 +95,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             guard let data = FileManager.default.contents(atPath: against) else {
                 throw CommandError(.noInput, "\(against) cannot be read")
             }
-            let problems = Ledger.changes(of: schemas, against: String(decoding: data, as: UTF8.self))
+            let problems = Ledger.Maintenance.changes(of: schemas, against: String(decoding: data, as: UTF8.self))
             guard problems.isEmpty else { throw CommandError(.verificationFailed, problems.joined(separator: "; ")) }
             return StandardOutput().line(
                 "\(schemas.count.counted("view is as it was", "views are as they were")) released, or of newer versions")
@@ -121,7 +121,7 @@ struct SchemaDropCommand: AsyncParsableCommand {
     func run() async throws {
         let ledger = try await ledger.openForWriting()
         do {
-            try ledger.dropView(view)
+            try ledger.maintenance.dropView(view)
         } catch {
             try? await ledger.close()  // the first failure is the one to report
             throw error
@@ -133,6 +133,6 @@ struct SchemaDropCommand: AsyncParsableCommand {
 
 extension LedgerOption {
     func schemaPlan() async throws -> [SchemaState] {
-        try await advising { try Ledger.schemaPlan(at: path, options: CustomViews.options()) }
+        try await advising { try Ledger.Maintenance.schemaPlan(at: path, options: CustomViews.options()) }
     }
 }

@@ -43,7 +43,7 @@ struct ViewListCommand: AsyncParsableCommand {
             },
             Column<ViewStatus>("lacks_events_to", isDetail: true) { $0.lost == 0 ? .null : .unsigned($0.lost) },
         ])
-        for view in try await ledger.views() { writer.write(view) }
+        for view in try await ledger.maintenance.views() { writer.write(view) }
         writer.finish()
     }
 }
@@ -70,9 +70,9 @@ struct ViewDigestCommand: AsyncParsableCommand {
             let writer = try output.writer([
                 Column<Digest>("view") { .text($0.view) }, Column<Digest>("digest") { .text($0.digest) },
             ])
-            let known = try await ledger.views().map(\.name)
+            let known = try await ledger.maintenance.views().map(\.name)
             let names = try views.isEmpty ? known : views.map { try KnownName.find($0, "view", among: known) }
-            for name in names { writer.write(Digest(view: name, digest: try ledger.digest(of: name))) }
+            for name in names { writer.write(Digest(view: name, digest: try ledger.maintenance.digest(of: name))) }
             writer.finish()
         }
     }
@@ -94,10 +94,12 @@ struct QuarantineCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ledger.reading(past) { ledger in
-            let names = try await ledger.views().map(\.name)
+            let names = try await ledger.maintenance.views().map(\.name)
             let view = try view.map { try KnownName.find($0, "view", among: names) }
             let writer = try output.writer(ledger.columns(QuarantineRow.self))
-            for row in try ledger.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) { writer.write(row) }
+            for row in try ledger.maintenance.quarantine(view: view, limit: page.limit ?? .max, offset: page.offset) {
+                writer.write(row)
+            }
             writer.finish(emptyNote: "nothing in quarantine")
         }
     }

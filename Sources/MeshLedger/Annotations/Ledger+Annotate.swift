@@ -14,36 +14,47 @@ public enum AliasCollision: UInt8, Sendable, CaseIterable {
 }
 
 extension Ledger {
+    /// What people decide about nodes, messages and other rows: notes, marks, archiving and relations. Each decision is an event, and can be
+    /// undone.
+    ///
+    /// ```swift
+    /// try await ledger.annotations.record(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
+    /// let event = try await ledger.annotations.record(.archive(0x1902_5c01))
+    /// try await ledger.annotations.revert(event.lowerBound)
+    /// ```
+    public struct Annotations: Sendable {
+        let ledger: Ledger
+    }
+
+    public var annotations: Annotations { Annotations(ledger: self) }
+}
+
+extension Ledger.Annotations {
     /// The name of the source that annotations come from.
-    static let annotationSource = "annotations"
+    static let source = "annotations"
 
     /// Records a person's decisions in one commit: either all of them are in the log, or none. The views include them when this returns.
     ///
-    /// ```swift
-    /// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
-    /// let event = try await ledger.annotate(.archive(0x1902_5c01))
-    /// try await ledger.revert(event.lowerBound)
-    /// ```
     /// - Returns: the events' sequences, by which they can be undone.
     /// - Throws: `.missing` for a node that was never heard, `.annotation` for an invalid one: no change, a text that is too long, an
     ///   alias that another node has. In these cases nothing is written.
     @discardableResult
-    public func annotate(
+    public func record(
         _ annotations: Annotation..., onCollision collision: AliasCollision = .refuse
     ) async throws(LedgerError) -> ClosedRange<EventSequence> {
-        try await annotate(annotations, onCollision: collision)
+        try await record(annotations, onCollision: collision)
     }
 
     /// Records the decisions of an array.
     ///
     /// - Throws: as the form with a list.
     @discardableResult
-    public func annotate(
+    public func record(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse
     ) async throws(LedgerError) -> ClosedRange<EventSequence> {
-        guard !isReadOnly else { throw readOnlyError }
-        return try await wrappingErrors {
-            try await annotationGate.run {
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        return try await ledger.wrappingErrors {
+            try await ledger.annotationGate.run {
                 let others = try await checking { try check(annotations, collision) }
                 return try await write(annotations + others)
             }
@@ -57,12 +68,12 @@ extension Ledger {
     /// - Returns: the events' sequences; nil if the rule leaves nothing to write.
     /// - Throws: as the form without a rule.
     @discardableResult
-    public func annotate(
+    public func record(
         _ annotations: [Annotation], resolving choose: @Sendable (_ old: NodeRow, _ new: NodeRow) -> NodeRow
     ) async throws(LedgerError) -> ClosedRange<EventSequence>? {
-        guard !isReadOnly else { throw readOnlyError }
-        return try await wrappingErrors {
-            try await annotationGate.run {
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        return try await ledger.wrappingErrors {
+            try await ledger.annotationGate.run {
                 _ = try await checking { try check(annotations, .replace) }
                 let settled = try settle(annotations, choose)
                 return settled.isEmpty ? nil : try await write(settled)
@@ -72,11 +83,11 @@ extension Ledger {
 
     /// Runs a check of decisions against the views, up to date; those that are missing are waited for.
     private func checking<Result>(_ check: () throws -> Result) async throws -> Result {
-        try await flush()
+        try await ledger.flush()
         do {
             return try check()
         } catch let error as LedgerError where error.code == .beingBuilt {
-            try await catchUp()
+            try await ledger.catchUp()
             return try check()
         }
     }
@@ -88,7 +99,7 @@ extension Ledger {
         for annotation in annotations {
             var left = annotation
             if case .set(let name) = annotation.alias, case .node(let node) = annotation.subject,
-                let new = try self.node(node, includingArchived: true)
+                let new = try ledger.node(node, includingArchived: true)
             {
                 var old = holders[name]
                 if old == nil { old = try holder(of: name) }
@@ -104,15 +115,15 @@ extension Ledger {
     private func holder(of alias: String) throws(LedgerError) -> NodeRow? {
         var query = RowQuery()
         query.includesArchived = true
-        return try nodes(query).first { $0.alias == alias }
+        return try ledger.nodes(query).first { $0.alias == alias }
     }
 
     /// Appends checked annotations.
     func write(_ annotations: [Annotation]) async throws -> ClosedRange<EventSequence> {
-        let source = try await log.source(named: Self.annotationSource)
+        let source = try await ledger.log.source(named: Self.source)
         let events = annotations.flatMap(\.parts).map { NewEvent($0.payload, encoding: .annotation, source: source) }
-        guard let range = try await log.append(events) else { throw refusal("there is nothing to record") }
-        try await flush()
+        guard let range = try await ledger.log.append(events) else { throw refusal("there is nothing to record") }
+        try await ledger.flush()
         return range
     }
 
@@ -137,8 +148,8 @@ extension Ledger {
             case .node(let node):
                 guard annotation.isRead == nil else { throw refusal("only messages can be marked as read") }
                 guard annotation.reference == nil else { throw refusal("name a node by its row to let it refer to others") }
-                guard try self.node(node, includingArchived: true) != nil else {
-                    throw LedgerError(.missing, path: path, "the node \(NodeID.text(node)) was never heard")
+                guard try ledger.node(node, includingArchived: true) != nil else {
+                    throw LedgerError(.missing, path: ledger.path, "the node \(NodeID.text(node)) was never heard")
                 }
                 try check(annotation.note.text ?? "", Annotation.longestNote, "a note")
                 if let other = try check(alias: annotation.alias, of: node, collision, &names) { others.append(.archive(other)) }
@@ -155,7 +166,7 @@ extension Ledger {
             throw refusal("a row has no name, or one of more than \(RowNames.longestName) bytes")
         }
         for table in [rows.table] + (annotation.reference.map { [$0.table] } ?? []) {
-            guard RowNames.isTable(table), rowNames.contains(table) else { throw refusal("there are no rows of \(table)") }
+            guard RowNames.isTable(table), ledger.rowNames.contains(table) else { throw refusal("there are no rows of \(table)") }
         }
         guard annotation.isArchived == nil || rows.table != NodeRow.table && rows.table != MessageRow.table else {
             throw refusal("nodes and messages are archived by their numbers and keys")
@@ -188,7 +199,7 @@ extension Ledger {
         return holder
     }
 
-    func refusal(_ reason: String) -> LedgerError { LedgerError(.annotation, path: path, reason) }
+    func refusal(_ reason: String) -> LedgerError { LedgerError(.annotation, path: ledger.path, reason) }
 }
 
 extension Annotation {

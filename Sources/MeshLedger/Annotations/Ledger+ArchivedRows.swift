@@ -70,15 +70,15 @@ extension Ledger {
         let value = try transaction.get(store.table(DecisionsView.firstTable), key.rawSpan)?.asArray
         return value.map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
     }
+}
 
-    // MARK: Deciding
-
+extension Ledger.Annotations {
     /// Archives the rows that a query matches now: they are hidden everywhere until they are restored. Events name them, so that a replay hides the
     /// same ones, whatever the query would match then.
     ///
     /// ```swift
     /// let far = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.latitudeE7 == 0 })
-    /// try await ledger.archive(rows: far, keeping: ["latitude", "longitude"])
+    /// try await ledger.annotations.archive(rows: far, keeping: ["latitude", "longitude"])
     /// ```
     /// - Parameters:
     ///   - rules: what to do with related rows, by relation.
@@ -90,10 +90,10 @@ extension Ledger {
     public func archive<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>, rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
     ) async throws(LedgerError) -> (events: ClosedRange<EventSequence>, count: Int)? {
-        try await prepare(.latest)
+        try await ledger.prepare(.latest)
         let annotations = try archival(of: descriptor, rules: rules, keeping: keeping, request: request)
         guard !annotations.isEmpty else { return nil }
-        return (try await annotate(annotations), annotations.map(\.archivedCount).reduce(0, +))
+        return (try await record(annotations), annotations.map(\.archivedCount).reduce(0, +))
     }
 
     /// The annotations that archive the rows, and apply the rules to related ones.
@@ -101,7 +101,7 @@ extension Ledger {
     public func archival<Row: QueryRow>(
         of descriptor: FetchDescriptor<Row>, rules: [RelationRule<Row>] = [], keeping: [String] = [], request: String = ""
     ) throws(LedgerError) -> [Annotation] {
-        try archival(of: fetch(descriptor.whole), rules: rules, keeping: keeping, request: request)
+        try archival(of: ledger.fetch(descriptor.whole), rules: rules, keeping: keeping, request: request)
     }
 
     /// The annotations that archive these rows, and apply the rules to related ones.
@@ -112,7 +112,7 @@ extension Ledger {
         guard !rows.isEmpty else { return [] }
         var annotations = try decisions(archiving: true, rows, keeping: keeping, request: request)
         for rule in rules {
-            try wrappingErrors { annotations += try rule.annotations(rows, self) }
+            try ledger.wrappingErrors { annotations += try rule.annotations(rows, ledger) }
         }
         return annotations
     }
@@ -120,15 +120,15 @@ extension Ledger {
     /// Restores archived rows that a query matches; it sees them as if they had never been archived.
     ///
     /// - Returns: the events, and how many rows they restore; nil if no matching row is archived.
-    /// - Throws: what `fetch` and `annotate` throw.
+    /// - Throws: what `fetch` and `record` throw.
     @discardableResult
     public func restore<Row: QueryRow>(
         rows descriptor: FetchDescriptor<Row>
     ) async throws(LedgerError) -> (events: ClosedRange<EventSequence>, count: Int)? {
-        try await prepare(.latest)
+        try await ledger.prepare(.latest)
         let annotations = try restoral(of: descriptor)
         guard !annotations.isEmpty else { return nil }
-        return (try await annotate(annotations), annotations.map(\.archivedCount).reduce(0, +))
+        return (try await record(annotations), annotations.map(\.archivedCount).reduce(0, +))
     }
 
     /// The annotations that restore the archived rows that a query matches.
@@ -136,13 +136,13 @@ extension Ledger {
     public func restoral<Row: QueryRow>(of descriptor: FetchDescriptor<Row>) throws(LedgerError) -> [Annotation] {
         var all = descriptor.whole
         all.includesArchived = true
-        return try restoral(of: fetch(all))
+        return try restoral(of: ledger.fetch(all))
     }
 
     /// The annotations that restore those of the rows that are archived.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func restoral<Row: QueryRow>(of rows: [Row]) throws(LedgerError) -> [Annotation] {
-        let (test, own) = (try archivedTest(Row.self), Row.archive)
+        let (test, own) = (try ledger.archivedTest(Row.self), Row.archive)
         let hidden = rows.filter { row in test.map { $0(row) } ?? false || own.map { $0.isArchived(row) } ?? false }
         return try decisions(archiving: false, hidden)
     }
@@ -177,12 +177,12 @@ extension Ledger {
         let named = Row.columns.filter { column in
             column.kind == .node && (column.isKey || kept.contains { $0.name == column.name })
         }
-        var contents = KeptContents<Row>(log)
+        var contents = KeptContents<Row>(ledger.log)
         var (found, order): ([RowSubjects: (names: [[UInt8]], kept: [String])], [RowSubjects]) = ([:], [])
         for row in rows {
             var subjects = RowSubjects()
             if !kept.isEmpty {
-                subjects = try wrappingErrors { try contents.subjects(of: row) }
+                subjects = try ledger.wrappingErrors { try contents.subjects(of: row) }
             }
             subjects.nodes.formUnion(named.flatMap { $0.nodes(of: row) })
             if found[subjects] == nil { order.append(subjects) }

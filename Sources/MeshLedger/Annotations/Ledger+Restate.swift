@@ -1,7 +1,7 @@
 public import EventLog
 import MeshViews
 
-extension Ledger {
+extension Ledger.Erasures {
     /// The annotations to record again before events are erased: an annotation that is erased on behalf of one sender may mark messages of
     /// others, which stay as they are.
     ///
@@ -11,13 +11,13 @@ extension Ledger {
         _ selection: ErasureSelection, in ranges: [ClosedRange<EventSequence>]
     ) throws(LedgerError) -> [Annotation] {
         if case .sequences = selection { return [] }
-        return try wrappingErrors {
+        return try ledger.wrappingErrors {
             var kept: Set<MessageKey> = []
             for range in ranges {
                 var next = range.lowerBound
                 while next <= range.upperBound {
                     var last: EventSequence?
-                    try log.withEvents(from: next, count: 16_384) { header, payload in
+                    try ledger.log.withEvents(from: next, count: 16_384) { header, payload in
                         guard header.sequence <= range.upperBound else { return false }
                         last = header.sequence
                         if header.encoding == .annotation, !header.isErased, let annotation = Annotation(payload: payload),
@@ -39,7 +39,7 @@ extension Ledger {
     private func marks(of keys: Set<MessageKey>) throws -> [Annotation] {
         var found: [Annotation: [MessageKey]] = [:]
         for key in keys {
-            guard let message = try message(key), message.isRead || message.isArchived else { continue }
+            guard let message = try ledger.message(key), message.isRead || message.isArchived else { continue }
             var annotation = Annotation(.messages([]))
             if message.isRead { annotation.isRead = true }
             if message.isArchived { (annotation.isArchived, annotation.time) = (true, message.archivedAt) }

@@ -4,7 +4,7 @@ import MeshViews
 import Projections
 import ViewQuery
 
-extension Ledger {
+extension Ledger.Annotations {
     /// Undoes an annotation by another one, which restores the previous values of what it changed, unless that has been changed again since.
     ///
     /// - Returns: the events that undo it; they can themselves be undone.
@@ -12,18 +12,20 @@ extension Ledger {
     ///   `.beyondRetention` if the events before it were dropped.
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
-        guard !isReadOnly else { throw readOnlyError }
-        return try await wrappingErrors {
-            guard sequence > .zero, let event = try log.event(sequence) else {
-                throw LedgerError(.missing, path: path, "there is no event \(sequence) in \(path); the last one is \(log.head)")
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        return try await ledger.wrappingErrors {
+            guard sequence > .zero, let event = try ledger.log.event(sequence) else {
+                throw LedgerError(
+                    .missing, path: ledger.path,
+                    "there is no event \(sequence) in \(ledger.path); the last one is \(ledger.log.head)")
             }
             guard let annotation = Annotation(event) else {
                 throw refusal("event \(sequence) is not an annotation; only annotations can be undone")
             }
-            return try await annotationGate.run {
-                try await flush()
-                let then = try asOf(.sequence(sequence.rawValue - 1))
-                let inverse = try annotation.inverse(of: sequence, before: then, now: self)
+            return try await ledger.annotationGate.run {
+                try await ledger.flush()
+                let then = try ledger.asOf(.sequence(sequence.rawValue - 1))
+                let inverse = try annotation.inverse(of: sequence, before: then, now: ledger)
                 try await then.close()
                 guard !inverse.isEmpty else {
                     throw refusal("no change of event \(sequence) is in force: it changed nothing, or was changed since")

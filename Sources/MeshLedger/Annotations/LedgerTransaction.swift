@@ -23,7 +23,7 @@ extension Ledger {
     /// }
     /// ```
     /// - Returns: the sequences, first those of the events, then those of the annotations; nil if nothing was added.
-    /// - Throws: what `body` throws, and what `annotate` and the log's `append` throw.
+    /// - Throws: what `body` throws, and what `annotations.record` and the log's `append` throw.
     @discardableResult
     public func transaction(
         _ body: (inout LedgerTransaction) async throws -> Void
@@ -35,9 +35,9 @@ extension Ledger {
         return try await annotationGate.run {
             if !added.annotations.isEmpty {
                 try await flush()
-                try check(added.annotations, .refuse)
+                try annotations.check(added.annotations, .refuse)
             }
-            let source = try await added.annotations.isEmpty ? .log : log.source(named: Self.annotationSource)
+            let source = try await added.annotations.isEmpty ? .log : log.source(named: Annotations.source)
             let events = added.annotations.map { NewEvent($0.payload, encoding: .annotation, source: source) }
             let range = try await log.append(added.events + events)
             if !events.isEmpty { try await flush() }

@@ -30,7 +30,7 @@ final class HistoricalViews: Sendable {
         self.through = through
         self.clock = clock
         self.heardLater = heardLater
-        stage = MeshStage(log: whole.log, keyring: whole.keyring, lastHeard: heardLater == nil ? nil : clock)
+        stage = MeshStage(log: whole.log, keyring: whole.keys.keyring, lastHeard: heardLater == nil ? nil : clock)
     }
 
     func store(_ definition: ViewDefinition) throws(LedgerError) -> ViewStore {

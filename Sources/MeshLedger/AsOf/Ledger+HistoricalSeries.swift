@@ -41,7 +41,7 @@ extension HistoricalViews {
         let definition = try whole.definition(view)
         let current = whole.served.folder(view).current()
         guard current.map({ $0.prefix { $0 != "." } == definition.recipe.identifier }) ?? false,
-            try whole.isBuilt(definition), try !whole.viewsHoldErased()
+            try whole.isBuilt(definition), try !whole.maintenance.viewsHoldErased()
         else { return nil }
         let store = try whole.store(of: view)
         return try whole.wrappingErrors { try store.checkpoint().sequence >= through ? store : nil }

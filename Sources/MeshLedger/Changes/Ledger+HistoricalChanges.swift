@@ -5,38 +5,39 @@ public import Projections
 import ProtobufWire
 public import ViewQuery
 
-extension Ledger {
+extension Ledger.Changes {
     /// Rows of a view that events after this one stored or removed, each in its current state, or as removed. Only these are read.
     ///
     /// The result may include rows of earlier events that were committed together with later ones: changes within one flush are not distinguished.
     ///
-    /// - Parameter limit: how many changes are examined; `changes(of:since:limit:)` continues after them.
+    /// - Parameter limit: how many changes are examined; `fetch(of:since:limit:)` continues after them.
     /// - Throws: `.changesLost` if they are no longer kept (see `LedgerOptions.changesKept`).
-    public func changes(
+    public func fetch(
         of view: String, sinceEvent sequence: EventSequence, limit: Int = 1_000
     ) throws(LedgerError) -> ViewChanges {
-        let position = try reading(view) { (store) throws(StorageError) in
+        let position = try ledger.reading(view) { (store) throws(StorageError) in
             try store.changePosition(afterEvent: sequence.rawValue)
         }
         guard let position else {
             throw LedgerError(
-                .changesLost, path: path,
+                .changesLost, path: ledger.path,
                 "changes of the view \(view) after the event \(sequence.rawValue) are no longer kept; read all of its rows")
         }
-        return try changes(of: view, since: position, limit: limit)
+        return try fetch(of: view, since: position, limit: limit)
     }
 
-    /// The rows of a type that events after this one stored, each in its current state: see `changes(of:sinceEvent:limit:)`.
+    /// The rows of a type that events after this one stored, each in its current state: see `fetch(of:sinceEvent:limit:)`.
     /// - Throws: `.changesLost` if the changes are no longer kept, and errors of the file.
-    public func changed<Row: QueryRow>(
+    public func rows<Row: QueryRow>(
         _ rows: Row.Type = Row.self, sinceEvent sequence: EventSequence
     ) throws(LedgerError) -> [Row] {
-        let changes = try changes(of: Row.view, sinceEvent: sequence, limit: .max).changes
+        let changes = try fetch(of: Row.view, sinceEvent: sequence, limit: .max).changes
         var found: [Row] = []
         for change in changes where change.table == Row.table {
             guard let value = change.value else { continue }
             guard let row = Row(key: change.key.rawSpan, value: value.rawSpan) else {
-                throw LedgerError(.corrupt, path: path, "a row of \(Row.view) cannot be read; run `meshledger view rebuild`")
+                throw LedgerError(
+                    .corrupt, path: ledger.path, "a row of \(Row.view) cannot be read; run `meshledger view rebuild`")
             }
             found.append(row)
         }
@@ -47,32 +48,31 @@ extension Ledger {
     /// removed within the period are not included.
     ///
     /// ```swift
-    /// for change in try ledger.changes(of: "messages", in: noon...evening) where change.new == nil { print("gone", change.key) }
+    /// for change in try ledger.changes.fetch(of: "messages", in: noon...evening) where change.new == nil { print("gone", change.key) }
     /// ```
     /// Both states are built as by `asOf`, so it may take as long as two rebuilds of that view.
     ///
     /// - Parameter times: when the events were heard, both ends included: times of the mesh, see `PointInTime`.
     /// - Throws: what `asOf` throws.
-    public func changes(
+    public func fetch(
         of view: String, in times: ClosedRange<Timestamp>
     ) throws(LedgerError) -> [RowDifference] {
         let start = Timestamp(microseconds: times.lowerBound.microseconds - (times.lowerBound.microseconds > .min ? 1 : 0))
-        return try changes(of: view, from: .time(start), through: .time(times.upperBound))
+        return try fetch(of: view, from: .time(start), through: .time(times.upperBound))
     }
 
-    /// The changes of a view's rows by events between two points: see `changes(of:in:)`.
+    /// The changes of a view's rows by events between two points: see `fetch(of:in:)`.
     /// - Throws: what `asOf` throws.
-    public func changes(of view: String, from start: PointInTime, through end: PointInTime) throws(LedgerError) -> [RowDifference]
-    {
-        let definition = try definition(view)
-        let (before, after) = (try asOf(start), try asOf(end))
+    public func fetch(of view: String, from start: PointInTime, through end: PointInTime) throws(LedgerError) -> [RowDifference] {
+        let definition = try ledger.definition(view)
+        let (before, after) = (try ledger.asOf(start), try ledger.asOf(end))
         defer {
             before.past?.close()
             after.past?.close()
         }
         let (old, new) = (try before.store(of: view), try after.store(of: view))
         var found: [RowDifference] = []
-        try wrappingErrors {
+        try ledger.wrappingErrors {
             for table in definition.rowTables {
                 _ = try RowMerge(old, new, table: table).run { difference in
                     found.append(difference)

@@ -6,7 +6,7 @@ import Synchronization
 /// Follows the changes of a view and durably remembers its position.
 ///
 /// ```swift
-/// let consumer = try ledger.consumer(named: "map", of: "positions")
+/// let consumer = try ledger.changes.consumer(named: "map", of: "positions")
 /// while let news = try await consumer.next() {
 ///     for change in news.changes { change.value == nil ? remove(change.key) : put(change.key, change.value) }
 ///     try consumer.acknowledge(news)
@@ -61,11 +61,11 @@ public final class ViewConsumer: Sendable {
 
     /// The next changes, without waiting: empty if there are none.
     ///
-    /// - Throws: `.changesLost` if it has to start over, see `Ledger.changes(of:since:limit:)`.
+    /// - Throws: `.changesLost` if it has to start over, see `Ledger.Changes.fetch(of:since:limit:)`.
     public func available(limit: Int = 1_000) throws(LedgerError) -> ViewChanges {
         try state.withLock { state throws(LedgerError) in
             if let given = state.given {
-                let news = try ledger.changes(of: view, since: given, limit: limit)
+                let news = try ledger.changes.fetch(of: view, since: given, limit: limit)
                 state.given = news.position
                 return news
             }
@@ -76,13 +76,13 @@ public final class ViewConsumer: Sendable {
     private func rows(_ state: inout State, _ limit: Int) throws(LedgerError) -> ViewChanges {
         let tables = try ledger.rowTables(of: view)
         var rows: Rows
-        if let known = state.rows { rows = known } else { rows = Rows(begin: try ledger.changePosition(of: view)) }
+        if let known = state.rows { rows = known } else { rows = Rows(begin: try ledger.changes.position(of: view)) }
         var found: [ViewChange] = []
         while found.isEmpty, rows.table < tables.count {
-            found = try ledger.rows(of: view, table: tables[rows.table], after: rows.key, limit: limit)
+            found = try ledger.changes.rows(of: view, table: tables[rows.table], after: rows.key, limit: limit)
             rows.key = found.last?.key
             while rows.table < tables.count {
-                let more = try ledger.rows(of: view, table: tables[rows.table], after: rows.key, limit: 1)
+                let more = try ledger.changes.rows(of: view, table: tables[rows.table], after: rows.key, limit: 1)
                 guard more.isEmpty else { break }
                 (rows.table, rows.key) = (rows.table + 1, nil)
             }
@@ -96,7 +96,7 @@ public final class ViewConsumer: Sendable {
 
     /// The next changes; waits until there are some.
     /// - Returns: nil when the task is cancelled.
-    /// - Throws: `.changesLost` if it has to start over, see `Ledger.changes(of:since:limit:)`.
+    /// - Throws: `.changesLost` if it has to start over, see `Ledger.Changes.fetch(of:since:limit:)`.
     public func next(limit: Int = 1_000) async throws(LedgerError) -> ViewChanges? {
         var pace = PollPace()
         while !Task.isCancelled {

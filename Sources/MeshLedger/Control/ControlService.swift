@@ -16,12 +16,12 @@ extension Ledger {
         case .catchUp:
             try await catchUp { progress(ControlProgress($0)) }
             return ControlAnswer()
-        case .changeKeys(let change): return ControlAnswer(numbers: [UInt64(try await changeKeys(change))])
+        case .changeKeys(let change): return ControlAnswer(numbers: [UInt64(try await keys.change(change))])
         case .rebuild(let views, let keepsOld):
-            try await rebuild(views.isEmpty ? nil : views, keepsOld: keepsOld) { progress(ControlProgress($0)) }
+            try await maintenance.rebuild(views.isEmpty ? nil : views, keepsOld: keepsOld) { progress(ControlProgress($0)) }
             return ControlAnswer()
         case .goBack(let views):
-            for view in views { try await goBack(view) }
+            for view in views { try await maintenance.goBack(view) }
             return ControlAnswer()
         case .seal:
             try await log.seal { progress(ControlProgress(start: 0, position: $0.sealed, target: $0.target)) }
@@ -30,10 +30,10 @@ extension Ledger {
             let done = try await log.compact()
             return ControlAnswer(numbers: [done.sizeBefore, done.sizeAfter, Int(done.generation)].map { UInt64(clamping: $0) })
         case .erase(let ranges, let reason, let request, let forgotten):
-            let report = try await erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
+            let report = try await erasure.erase(.sequences(ranges), reason: reason, request: request, forgetting: forgotten)
             return ControlAnswer(numbers: [report.erased] + report.events.map(\.rawValue))
         case .retain(let last, let sizes):
-            let done = try await retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
+            let done = try await retention.retain(through: last, keeping: sizes) { progress(ControlProgress($0)) }
             return ControlAnswer(numbers: [done.first.rawValue, done.count])
         case .importRecording(let file):
             let report = try await importing { log throws(EventLogError) in
@@ -44,10 +44,10 @@ extension Ledger {
             }
             return ControlAnswer(report)
         case .annotate(let annotations, let collision):
-            return ControlAnswer(try await annotate(annotations, onCollision: collision))
-        case .revert(let sequence): return ControlAnswer(try await revert(sequence))
+            return ControlAnswer(try await self.annotations.record(annotations, onCollision: collision))
+        case .revert(let sequence): return ControlAnswer(try await annotations.revert(sequence))
         case .status:
-            guard let condition = await condition() else { throw readOnlyError }
+            guard let condition = await maintenance.condition() else { throw readOnlyError }
             return ControlAnswer(bytes: condition.bytes)
         case .sources: return ControlAnswer(bytes: sourceReport.withLock { $0 }?())
         case .hello, .unknown:

@@ -2,8 +2,8 @@ public import EventLog
 import MeshViews
 
 extension LedgerWriter {
-    /// Records a person's decisions, as `Ledger.annotate` does.
-    /// - Throws: what `Ledger.annotate` throws, and `.locked` if the writing process stops answering.
+    /// Records a person's decisions, as `Ledger.Annotations.record` does.
+    /// - Throws: what `Ledger.Annotations.record` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func annotate(
         _ annotations: [Annotation], onCollision collision: AliasCollision = .refuse
@@ -11,8 +11,8 @@ extension LedgerWriter {
         try await ask(.annotate(annotations, collision)) { $0.range }
     }
 
-    /// Undoes an annotation, as `Ledger.revert` does.
-    /// - Throws: what `Ledger.revert` throws, and `.locked` if the writing process stops answering.
+    /// Undoes an annotation, as `Ledger.Annotations.revert` does.
+    /// - Throws: what `Ledger.Annotations.revert` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func revert(_ sequence: EventSequence) async throws(LedgerError) -> ClosedRange<EventSequence> {
         try await ask(.revert(sequence)) { $0.range }

@@ -26,7 +26,7 @@ extension LedgerWriter {
     /// - Parameters:
     ///   - names: nil for all.
     ///   - keepsOld: whether the old rows are kept, so that `goBack` can serve them again.
-    /// - Throws: what `Ledger.rebuild` throws, and `.locked` if the writing process stops answering.
+    /// - Throws: what `Ledger.Maintenance.rebuild` throws, and `.locked` if the writing process stops answering.
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
@@ -34,8 +34,8 @@ extension LedgerWriter {
         try await ask(.rebuild(views: names ?? [], keepsOld: keepsOld), progress: { progress?($0.ofFold) })
     }
 
-    /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.goBack` does.
-    /// - Throws: what `Ledger.goBack` throws, and `.locked` if the writing process stops answering.
+    /// Restores the rows that the last `rebuild(keepsOld: true)` replaced, as `Ledger.Maintenance.goBack` does.
+    /// - Throws: what `Ledger.Maintenance.goBack` throws, and `.locked` if the writing process stops answering.
     public func goBack(_ names: [String]) async throws(LedgerError) {
         try await ask(.goBack(views: names))
     }
@@ -72,12 +72,12 @@ extension LedgerWriter {
         return done
     }
 
-    /// Erases events for good, as `Ledger.erase` does. `catchUp()` waits for the views.
+    /// Erases events for good, as `Ledger.Erasures.erase` does. `catchUp()` waits for the views.
     /// - Parameters:
     ///   - reason: why; it is stored in the log.
     ///   - request: a description of the request, stored in the log.
     ///   - forgotten: the subjects whose rows are removed from the baselines of events that retention has dropped.
-    /// - Throws: what `Ledger.erase` throws, and `.locked` if the writing process stops answering.
+    /// - Throws: what `Ledger.Erasures.erase` throws, and `.locked` if the writing process stops answering.
     public func erase(
         _ ranges: [ClosedRange<EventSequence>], reason: String, request: String, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
@@ -86,11 +86,11 @@ extension LedgerWriter {
         }
     }
 
-    /// Drops all events up to and including `last`, as `Ledger.retain` does.
+    /// Drops all events up to and including `last`, as `Ledger.RetentionControl.retain` does.
     ///
     /// - Parameter checkpoints: sizes of checkpoints that must stay comparable afterwards, besides those that this ledger issued.
     /// - Returns: the first event that is kept, and how many were dropped.
-    /// - Throws: what `Ledger.retain` throws, and `.locked` if the writing process stops answering.
+    /// - Throws: what `Ledger.RetentionControl.retain` throws, and `.locked` if the writing process stops answering.
     @discardableResult
     public func retain(
         through last: EventSequence, keeping checkpoints: [UInt64] = [], progress: (@Sendable (FoldProgress) -> Void)? = nil
@@ -105,7 +105,7 @@ extension LedgerWriter {
     public func keyring() async throws(LedgerError) -> Keyring {
         try await asking {
             try await either {
-                $0.keyring
+                $0.keys.keyring
             } _: { client in
                 try KeyFile.load(from: client.path)
             }

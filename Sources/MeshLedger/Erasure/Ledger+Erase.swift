@@ -4,6 +4,21 @@ import MeshViews
 import Meshtastic
 
 extension Ledger {
+    /// Erasing events for good, with everything that the views derived from them.
+    ///
+    /// ```swift
+    /// let selection = ErasureSelection.node(0x1902_5c00)
+    /// print("erases \(try ledger.erasure.erasable(selection).count) ranges of events")
+    /// try await ledger.erasure.erase(selection, reason: "its owner asked for it")
+    /// ```
+    public struct Erasures: Sendable {
+        let ledger: Ledger
+    }
+
+    public var erasure: Erasures { Erasures(ledger: self) }
+}
+
+extension Ledger.Erasures {
     /// How many events one read transaction examines.
     private static var batchSize: Int { 16_384 }
 
@@ -11,20 +26,21 @@ extension Ledger {
     ///
     /// - Throws: `.missing` for sequences that do not exist, `.notErasable` for some that retention has dropped.
     public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
-        try wrappingErrors {
+        try ledger.wrappingErrors {
             guard case .sequences(let ranges) = selection else {
                 return try search(EventSequence(1)...EventSequence(.max), selection)
             }
             var found: [ClosedRange<EventSequence>] = []
             for range in ranges {
-                guard range.lowerBound > .zero, range.upperBound <= log.head else {
+                guard range.lowerBound > .zero, range.upperBound <= ledger.log.head else {
                     throw LedgerError(
-                        .missing, path: path, "there is no event \(range.upperBound) in \(path); the last one is \(log.head)")
+                        .missing, path: ledger.path,
+                        "there is no event \(range.upperBound) in \(ledger.path); the last one is \(ledger.log.head)")
                 }
-                guard range.upperBound >= log.first else {
+                guard range.upperBound >= ledger.log.first else {
                     throw LedgerError(
-                        .notErasable, path: path,
-                        "events up to \(log.first.rawValue - 1) of \(path) were dropped by retention: their bytes are gone; rows that views keep of "
+                        .notErasable, path: ledger.path,
+                        "events up to \(ledger.log.first.rawValue - 1) of \(ledger.path) were dropped by retention: their bytes are gone; rows that views keep of "
                             + "them go with `meshledger erase --node`")
                 }
                 found += try search(range, selection)
@@ -41,7 +57,7 @@ extension Ledger {
         var next = range.lowerBound
         while next <= range.upperBound {
             var last: EventSequence?
-            try log.withEvents(from: next, count: Self.batchSize, where: selection.filter) { header, payload in
+            try ledger.log.withEvents(from: next, count: Self.batchSize, where: selection.filter) { header, payload in
                 guard header.sequence <= range.upperBound else { return false }
                 last = header.sequence
                 guard !header.isErased, header.source != .log, matcher.matches(payload, header.encoding) else { return true }
@@ -69,16 +85,16 @@ extension Ledger {
     public func erase(
         _ selection: ErasureSelection, reason: String, request: String? = nil, forgetting forgotten: ErasureSubject? = nil
     ) async throws(LedgerError) -> ErasureReport {
-        guard !isReadOnly else { throw readOnlyError }
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
         let ranges: [ClosedRange<EventSequence>]
         if case .sequences(let named) = selection {
             // What was found for a subject may have been dropped since: of that, its rows are removed.
-            ranges = forgotten == nil ? named : named.filter { $0.upperBound >= log.first }
+            ranges = forgotten == nil ? named : named.filter { $0.upperBound >= ledger.log.first }
             _ = try erasable(.sequences(ranges))
         } else {
             ranges = try erasable(selection)
             let kept = try restatements(selection, in: ranges)
-            if !kept.isEmpty { try await annotate(kept) }
+            if !kept.isEmpty { try await ledger.annotations.record(kept) }
         }
         return try await erasing(forgotten ?? selection.forgotten) {
             try await $0.erase(ranges, reason: reason, request: request ?? selection.description)
@@ -89,28 +105,32 @@ extension Ledger {
     /// - Throws: `.notErasable` if they belong to another log, and what `erase` throws.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
-        guard !isReadOnly else { throw readOnlyError }
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
         return try await erasing(nil) { try await $0.apply(erasures) }
     }
 
+    fileprivate func erasing(
+        _ forgotten: ErasureSubject?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+    ) async throws(LedgerError) -> ErasureReport {
+        let log = ledger.log
+        return try await ledger.wrappingErrors {
+            try await ledger.gate.run {
+                try await ledger.engine.erase(ledger.definitions, keyring: ledger.keys.keyring, forgetting: forgotten) {
+                    try await work(log)
+                }
+            }
+        }
+    }
+}
+
+extension Ledger {
     /// Runs an import of a recording; if that adds erasures, earlier views are removed.
     func importing(
         _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
     ) async throws -> RecordingImportReport {
         let before = try log.lastErasure()
         let report = try await work(log)
-        if try log.lastErasure() != before { _ = try await erasing(nil) { _ in ErasureReport(events: [], erased: 0) } }
+        if try log.lastErasure() != before { _ = try await erasure.erasing(nil) { _ in ErasureReport(events: [], erased: 0) } }
         return report
-    }
-
-    private func erasing(
-        _ forgotten: ErasureSubject?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
-    ) async throws(LedgerError) -> ErasureReport {
-        let log = log
-        return try await wrappingErrors {
-            try await gate.run {
-                try await engine.erase(definitions, keyring: keyring, forgetting: forgotten) { try await work(log) }
-            }
-        }
     }
 }

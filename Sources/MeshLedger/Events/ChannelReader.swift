@@ -14,7 +14,7 @@ package final class ChannelReader {
 
     package init(_ ledger: Ledger) {
         self.ledger = ledger
-        names = ChannelNames(ledger.keyring)
+        names = ChannelNames(ledger.keys.keyring)
     }
 
     /// - Parameter topic: the channel that the topic of an event in MQTT's JSON form names.

@@ -197,7 +197,7 @@ extension Ledger {
 
     /// - Parameter keyring: the keys; nil for the ledger's.
     package func openingKnowledge(with keyring: Keyring? = nil) throws(LedgerError) -> OpeningKnowledge {
-        let keyring = keyring ?? self.keyring
+        let keyring = keyring ?? keys.keyring
         var knowledge = OpeningKnowledge(keyring: keyring)
         guard !keyring.privateKeys.isEmpty else { return knowledge }
         var all = RowQuery()

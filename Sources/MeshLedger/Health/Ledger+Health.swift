@@ -4,28 +4,32 @@ import LMDB
 import Logging
 import Synchronization
 
-extension Ledger {
+extension Ledger.Maintenance {
     /// The state of the ledger. Nil if it is read only: `LedgerWriter.condition(at:)` asks the process that writes.
     public func condition() async -> LedgerHealth? {
-        guard let log = log.condition() else { return nil }
+        guard let log = ledger.log.condition() else { return nil }
         var condition = LedgerHealth(process: getpid(), log: log)
-        (condition.failedFolds, condition.foldFailure) = await engine.failures
-        if condition.foldFailure == nil { condition.foldFailure = await engine.commitFailure }
-        condition.foldedThrough = await engine.foldedThrough
+        (condition.failedFolds, condition.foldFailure) = await ledger.engine.failures
+        if condition.foldFailure == nil { condition.foldFailure = await ledger.engine.commitFailure }
+        condition.foldedThrough = await ledger.engine.foldedThrough
         return condition
     }
+}
 
+extension Ledger.RetentionControl {
     /// The size limit of the ledger.
     /// - Throws: `.corrupt` if the stored limit is damaged.
-    public func sizeLimit() throws(LedgerError) -> SizeLimit { try SizeLimit.load(from: path) }
+    public func sizeLimit() throws(LedgerError) -> SizeLimit { try SizeLimit.load(from: ledger.path) }
 
     /// Stores a size limit in the ledger, which the process that writes to it applies within seconds.
     /// - Throws: `.readOnly`, `.query` for a limit below 1, and errors of the disk.
     public func setSizeLimit(_ limit: SizeLimit) throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        try limit.save(in: path)
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        try limit.save(in: ledger.path)
     }
+}
 
+extension Ledger {
     /// The most bytes that the rows of an event take in all views together. Fewer events than these are too few to measure how many it is.
     private static let mostBytesOfEvent = 1_100
     private static let leastMeasured: UInt64 = 20_000
@@ -36,7 +40,7 @@ extension Ledger {
     func lookAfterSize() -> Bool {
         var limit = log.condition()?.sizeLimit ?? .max
         do throws(LedgerError) {
-            limit = min(options.log.sizeLimit, try sizeLimit().bytes ?? .max)
+            limit = min(options.log.sizeLimit, try retention.sizeLimit().bytes ?? .max)
             log.setSizeLimit(limit)
         } catch {
             logger.warning("\(error.description); the previous limit stays in force")

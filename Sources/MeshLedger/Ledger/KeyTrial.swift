@@ -1,7 +1,7 @@
 import EventLog
 import Meshtastic
 
-/// How many stored packets a key would open, see `Ledger.trial`.
+/// How many stored packets a key would open, see `Ledger.Keys.trial`.
 public struct KeyTrial: Sendable, Hashable {
     /// Encrypted packets that no known key opens.
     public var unreadable = 0
@@ -9,7 +9,7 @@ public struct KeyTrial: Sendable, Hashable {
     public var opened = 0
 }
 
-extension Ledger {
+extension Ledger.Keys {
     private static let packetsAtOnce = 4_096
 
     /// Tries keys on the stored packets that no known key opens, without keeping them.
@@ -22,7 +22,7 @@ extension Ledger {
     public func trial(of change: KeyringChange) throws(LedgerError) -> KeyTrial {
         var keyring = keyring
         _ = change.apply(to: &keyring)
-        let reader = try PacketReader(self, openingKnowledge(with: keyring))
+        let reader = try PacketReader(ledger, ledger.openingKnowledge(with: keyring))
         var (trial, waiting) = (KeyTrial(), [EventSequence]())
         func count() throws {
             try reader.forEachReception(at: waiting) { packet, header in
@@ -32,8 +32,8 @@ extension Ledger {
             }
             waiting.removeAll(keepingCapacity: true)
         }
-        try wrappingErrors {
-            try forEachIndexedEvent { event in
+        try ledger.wrappingErrors {
+            try ledger.forEachIndexedEvent { event in
                 guard event.hasPacket, event.isFirstReception, event.port == nil else { return }
                 waiting.append(EventSequence(event.sequence))
                 if waiting.count == Self.packetsAtOnce { try count() }

@@ -2,6 +2,23 @@ public import Projections
 import Synchronization
 
 extension Ledger {
+    /// How the views are kept: their state and that of the ledger, rebuilding and comparing them, quarantined events, and the stored versions of
+    /// the views of a program.
+    ///
+    /// ```swift
+    /// for view in try await ledger.maintenance.views() where view.quarantined > 0 {
+    ///     for row in try ledger.maintenance.quarantine(view: view.name) { print(row.sequence, row.reason) }
+    /// }
+    /// try await ledger.maintenance.rebuild(["nodes"])
+    /// ```
+    public struct Maintenance: Sendable {
+        let ledger: Ledger
+    }
+
+    public var maintenance: Maintenance { Maintenance(ledger: self) }
+}
+
+extension Ledger.Maintenance {
     /// Rebuilds views from the first event, beside the current ones, which answer meanwhile.
     ///
     /// - Parameters:
@@ -11,11 +28,12 @@ extension Ledger {
     public func rebuild(
         _ names: [String]? = nil, keepsOld: Bool = false, progress: (@Sendable (FoldProgress) -> Void)? = nil
     ) async throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        let chosen = try names.map { (names) throws(LedgerError) in try names.map(definition) } ?? definitions
-        try await wrappingErrors {
-            try await gate.run {
-                try await engine.rebuild(chosen, of: definitions, keyring: keyring, keepsOld: keepsOld, progress: progress)
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        let chosen = try names.map { (names) throws(LedgerError) in try names.map(ledger.definition) } ?? ledger.definitions
+        try await ledger.wrappingErrors {
+            try await ledger.gate.run {
+                try await ledger.engine.rebuild(
+                    chosen, of: ledger.definitions, keyring: ledger.keys.keyring, keepsOld: keepsOld, progress: progress)
             }
         }
     }
@@ -30,11 +48,11 @@ extension Ledger {
         _ name: String, progress: (@Sendable (FoldProgress) -> Void)? = nil,
         _ body: @escaping @Sendable (RowDifference) throws -> Bool
     ) async throws(LedgerError) {
-        let definition = try definition(name)
-        try await wrappingErrors {
-            if isReadOnly { return try compareBeside(definition, body) }
-            try await gate.run {
-                try await engine.compare(definition, keyring: keyring, progress: progress, body)
+        let definition = try ledger.definition(name)
+        try await ledger.wrappingErrors {
+            if ledger.isReadOnly { return try compareBeside(definition, body) }
+            try await ledger.gate.run {
+                try await ledger.engine.compare(definition, keyring: ledger.keys.keyring, progress: progress, body)
             }
         }
     }
@@ -44,8 +62,8 @@ extension Ledger {
     ///
     /// - Throws: `.missing` if none were kept.
     public func goBack(_ name: String) async throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        let definition = try definition(name)
-        try await wrappingErrors { try await gate.run { try await engine.goBack(definition) } }
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        let definition = try ledger.definition(name)
+        try await ledger.wrappingErrors { try await ledger.gate.run { try await ledger.engine.goBack(definition) } }
     }
 }

@@ -43,22 +43,22 @@ public struct QuarantineRow: Sendable {
     public var reason: String
 }
 
-extension Ledger {
+extension Ledger.Maintenance {
     /// The state of all views.
     /// - Throws: errors of the views' files.
     public func views() async throws(LedgerError) -> [ViewStatus] {
         var all: [ViewStatus] = []
         let holdsErased = try viewsHoldErased()
-        for definition in definitions {
+        for definition in ledger.definitions {
             var status = ViewStatus(
-                name: definition.name, servedRecipe: served.folder(definition.name).current(),
+                name: definition.name, servedRecipe: ledger.served.folder(definition.name).current(),
                 wantedRecipe: definition.recipe.identifier, checkpoint: 0, rows: [:], quarantined: 0, size: 0,
-                building: await buildProgress(of: definition.name))
+                building: await ledger.buildProgress(of: definition.name))
             status.holdsErased = holdsErased
-            status.isPinned = served.folder(definition.name).isPinned
-            if past != nil { status.servedRecipe = definition.recipe.identifier }
-            let store = try isBuilt(definition) ? self.store(of: definition.name) : nil
-            if let store { try wrappingErrors { try Self.fill(&status, from: store, definition) } }
+            status.isPinned = ledger.served.folder(definition.name).isPinned
+            if ledger.past != nil { status.servedRecipe = definition.recipe.identifier }
+            let store = try ledger.isBuilt(definition) ? ledger.store(of: definition.name) : nil
+            if let store { try ledger.wrappingErrors { try Self.fill(&status, from: store, definition) } }
             all.append(status)
         }
         return all
@@ -66,7 +66,7 @@ extension Ledger {
 
     /// Whether every view has folded the whole log, with this program's recipe. The views are opened on all cores.
     package func areViewsCurrent() throws(LedgerError) -> Bool {
-        let (definitions, head) = (definitions, log.head.rawValue)
+        let (definitions, head) = (ledger.definitions, ledger.log.head.rawValue)
         guard try !viewsHoldErased() else { return false }
         let all = Mutex<Result<Bool, LedgerError>>(.success(true))
         DispatchQueue.concurrentPerform(iterations: definitions.count) { index in
@@ -78,24 +78,29 @@ extension Ledger {
     }
 
     private func isCurrent(_ definition: ViewDefinition, _ head: UInt64) throws(LedgerError) -> Bool {
-        let folder = served.folder(definition.name)
+        let folder = ledger.served.folder(definition.name)
         guard !folder.isPinned else { return true }
         guard let name = folder.current(), name.prefix(while: { $0 != "." }) == definition.recipe.identifier else { return false }
-        return try wrappingErrors { try served.store(definition)?.checkpoint().sequence == head }
+        return try ledger.wrappingErrors { try ledger.served.store(definition)?.checkpoint().sequence == head }
     }
 
     /// Whether the views are from before the last erasure, as after an interruption: the next opening for writing rebuilds them.
     /// - Throws: errors of the log's file.
     public func viewsHoldErased() throws(LedgerError) -> Bool {
-        try wrappingErrors { try ErasedViews(ledger: path).areStale(log) }
+        try ledger.wrappingErrors { try ErasedViews(ledger: ledger.path).areStale(ledger.log) }
     }
 
     /// The same, if no other process is about to rebuild them, as one that erases does at the end.
     /// - Throws: errors of the log's file.
     public func viewsHoldErasedForGood() throws(LedgerError) -> Bool {
-        let views = ErasedViews(ledger: path)
-        return try wrappingErrors { try log.waitsInVain { () throws(EventLogError) in try views.areStale(log) } }
+        let views = ErasedViews(ledger: ledger.path)
+        return try ledger.wrappingErrors {
+            try ledger.log.waitsInVain { () throws(EventLogError) in try views.areStale(ledger.log) }
+        }
     }
+
+    /// Statistics of this process' projectors, by view.
+    public func projectorStatistics() async -> [String: ProjectorStatistics] { await ledger.engine.statistics() }
 
     private static func fill(
         _ status: inout ViewStatus, from store: ViewStore, _ definition: ViewDefinition
@@ -112,17 +117,17 @@ extension Ledger {
     /// A hash of a view's checkpoint and rows: equal for equal views.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func digest(of view: String) throws(LedgerError) -> String {
-        let definition = try definition(view)
-        return try reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
+        let definition = try ledger.definition(view)
+        return try ledger.reading(view) { (store) throws(StorageError) in try store.digest(of: definition.rowTables) }
     }
 
     /// Events that views put into quarantine, the newest first, view by view.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func quarantine(view: String? = nil, limit: Int = .max, offset: Int = 0) throws(LedgerError) -> [QuarantineRow] {
         var rows: [QuarantineRow] = []
-        for definition in definitions where view == nil || view == definition.name {
-            if view == nil, try !isBuilt(definition) { continue }
-            rows += try reading(definition.name) { (store) throws(StorageError) in
+        for definition in ledger.definitions where view == nil || view == definition.name {
+            if view == nil, try !ledger.isBuilt(definition) { continue }
+            rows += try ledger.reading(definition.name) { (store) throws(StorageError) in
                 try store.quarantined().map {
                     QuarantineRow(view: definition.name, sequence: $0.sequence.rawValue, reason: $0.reason)
                 }
@@ -146,18 +151,18 @@ extension Ledger {
 
     /// What changes with each erasure and each cut.
     private func changesOfThePast() throws(LedgerError) -> [EventSequence] {
-        try wrappingErrors { [try log.lastErasure() ?? .zero, log.first] }
+        try ledger.wrappingErrors { [try ledger.log.lastErasure() ?? .zero, ledger.log.first] }
     }
 
     private func viewsWithOtherCheckpoints() throws(LedgerError) -> [String] {
         var strangers: [String] = []
-        for definition in definitions {
-            guard try isBuilt(definition) else { continue }
-            let checkpoint = try reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
+        for definition in ledger.definitions {
+            guard try ledger.isBuilt(definition) else { continue }
+            let checkpoint = try ledger.reading(definition.name) { (store) throws(StorageError) in try store.checkpoint() }
             // A view whose checkpoint is before the first kept event begins with its baseline.
-            guard checkpoint != .start, checkpoint.sequence + 1 >= log.first.rawValue else { continue }
-            try wrappingErrors {
-                let known = try log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
+            guard checkpoint != .start, checkpoint.sequence + 1 >= ledger.log.first.rawValue else { continue }
+            try ledger.wrappingErrors {
+                let known = try ledger.log.checksum(of: EventSequence(rawValue: checkpoint.sequence))
                 if known != checkpoint.checksum { strangers.append(definition.name) }
             }
         }

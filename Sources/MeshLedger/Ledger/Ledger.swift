@@ -20,17 +20,18 @@ import Synchronization
 /// If it is open for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
 /// answer meanwhile. Queries read the last commit; call `flush()` first to include everything that was appended.
 ///
+/// What is not a question is grouped: `annotations`, `changes`, `keys`, `retention`, `erasure` and `maintenance`.
+///
 /// Synchronization: the keyring is behind a mutex; an actor maintains the views; the log has a separate thread.
 public final class Ledger: Sendable {
     public let path: String
     public let log: EventLog
     public let isReadOnly: Bool
-    /// Why no keys could be read, if `LedgerOptions.toleratesBrokenKeys` allowed the ledger to be opened without them.
-    public let keysProblem: LedgerError?
+    let keysProblem: LedgerError?
     let options: LedgerOptions
     let served: ServedViews
     let engine: ViewEngine
-    let keys: Mutex<Keyring>
+    let keyringBox: Mutex<Keyring>
     let definitionsBox: Mutex<[ViewDefinition]>
     private let follower = Mutex<Follower?>(nil)
     private let keeper = Mutex<Task<Void, Never>?>(nil)
@@ -71,7 +72,7 @@ public final class Ledger: Sendable {
         engine = ViewEngine(
             log: log, served: served, erased: ErasedViews(ledger: path),
             changesKept: options.changesKept, held: options.heldViews, past: HistoricalPolicy(options, isReadOnly: isReadOnly))
-        keys = Mutex(keyring)
+        keyringBox = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, options))
     }
 
@@ -82,8 +83,8 @@ public final class Ledger: Sendable {
         (isReadOnly, removesFolder, keysProblem) = (true, false, nil)
         self.past = past
         (served, engine) = (whole.served, whole.engine)
-        let keyring = whole.keyring
-        keys = Mutex(keyring)
+        let keyring = whole.keys.keyring
+        keyringBox = Mutex(keyring)
         definitionsBox = Mutex(Self.definitions(keyring, whole.options))
     }
 
@@ -195,7 +196,7 @@ public final class Ledger: Sendable {
     private func start() async throws {
         // Views would be built from data that is to be erased.
         if let problem = log.erasureProblem { throw problem }
-        try await engine.start(definitions, keyring: keyring)
+        try await engine.start(definitions, keyring: keys.keyring)
         let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         _ = log.onAppend { _ in signal.yield() }  // lives as long as the log
         let engine = engine
@@ -218,10 +219,10 @@ public final class Ledger: Sendable {
                         return  // the ledger is being closed
                     }
                     guard let self else { return }
-                    let policy = try? self.retentionPolicy()  // a damaged one is reported when it is applied
+                    let policy = try? self.retention.policy()  // a damaged one is reported when it is applied
                     if let applied, applied.policy == policy, applied.time.duration(to: .now) < period { continue }
                     applied = (policy, .now)
-                    await self.applyPolicy()
+                    await self.retention.applyPolicy()
                 }
             }
         }
@@ -349,9 +350,6 @@ public final class Ledger: Sendable {
             .readOnly, path: path,
             "\(path) is open for reading only: another process is writing to it, or this user may not write it")
     }
-
-    /// Statistics of this process' projectors, by view.
-    public func projectorStatistics() async -> [String: ProjectorStatistics] { await engine.statistics() }
 
     func buildProgress(of view: String) async -> Double? { await engine.progress(of: view) }
 }

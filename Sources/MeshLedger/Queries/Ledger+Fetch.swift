@@ -167,12 +167,12 @@ extension Ledger {
     }
 }
 
-extension Ledger {
+extension Ledger.Maintenance {
     /// What is wrong with the indexes of a view, compared with its rows; nil if nothing is, or if they are not built.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func indexFault(of view: String) throws(LedgerError) -> String? {
-        let indexes = try definition(view).indexes
-        return try reading(view) { (store) throws(StorageError) in
+        let indexes = try ledger.definition(view).indexes
+        return try ledger.reading(view) { (store) throws(StorageError) in
             for indexed in indexes {
                 if let fault = try store.fault(of: indexed) { return fault }
             }
@@ -183,8 +183,8 @@ extension Ledger {
     /// Whether the indexes of a view match its present rows: not while it is rebuilt, or if only an earlier program has written it.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func isIndexed(_ view: String) throws(LedgerError) -> Bool {
-        let indexes = try definition(view).rows.flatMap { $0.indexedTables }
-        return try reading(view) { (store) throws(StorageError) in
+        let indexes = try ledger.definition(view).rows.flatMap { $0.indexedTables }
+        return try ledger.reading(view) { (store) throws(StorageError) in
             let transaction = try store.environment.beginRead()
             for indexed in indexes where try !store.isIndexed(indexed, in: transaction) { return false }
             return true

@@ -40,16 +40,16 @@ public struct SchemaState: Sendable {
     public var size: Int
 }
 
-extension Ledger {
+extension Ledger.Maintenance {
     /// What `open` would do about each view, and which views the program does not know. Changes nothing.
     /// - Throws: `.missing` if there is no ledger, `.schema` if a custom view is not valid, and errors of the files.
     public static func schemaPlan(at path: String, options: LedgerOptions = LedgerOptions()) throws(LedgerError) -> [SchemaState]
     {
-        try check(options, path)
+        try Ledger.check(options, path)
         guard FileManager.default.fileExists(atPath: path + "/log") else {
             throw LedgerError(.missing, path: path, "there is no ledger at \(path)")
         }
-        let definitions = definitions(try KeyFile.load(from: path), options)
+        let definitions = Ledger.definitions(try KeyFile.load(from: path), options)
         var states: [SchemaState] = []
         for definition in definitions { states.append(state(of: definition, path)) }
         for name in orphans(at: path, definitions) {
@@ -126,14 +126,15 @@ extension Ledger {
     ///
     /// - Throws: `.schema` if the program knows it, `.missing` if it does not exist.
     public func dropView(_ name: String) throws(LedgerError) {
-        guard !isReadOnly else { throw readOnlyError }
-        guard !definitions.contains(where: { $0.name == name }) else {
-            throw LedgerError(.schema, path: path, "the view \(name) belongs to this program, which would rebuild it at once")
+        guard !ledger.isReadOnly else { throw ledger.readOnlyError }
+        guard !ledger.definitions.contains(where: { $0.name == name }) else {
+            throw LedgerError(
+                .schema, path: ledger.path, "the view \(name) belongs to this program, which would rebuild it at once")
         }
-        guard Self.orphans(at: path, definitions).contains(name) else {
-            throw LedgerError(.missing, path: path, "there is no view \(name) in \(path)")
+        guard Self.orphans(at: ledger.path, ledger.definitions).contains(name) else {
+            throw LedgerError(.missing, path: ledger.path, "there is no view \(name) in \(ledger.path)")
         }
-        try wrappingErrors { try OwnedFile.removeAll("\(path)/views/\(name)") }
+        try ledger.wrappingErrors { try OwnedFile.removeAll("\(ledger.path)/views/\(name)") }
     }
 }
 

@@ -11,12 +11,12 @@ public struct ViewSchema: Sendable, Hashable {
     public var layout: String
 }
 
-extension Ledger {
+extension Ledger.Maintenance {
     /// The versions of the views that a program has with these options.
     /// - Throws: `.schema` if a custom view is not valid.
     public static func schemas(_ options: LedgerOptions = LedgerOptions()) throws(LedgerError) -> [ViewSchema] {
-        try check(options, "")
-        return definitions(.standard, options).map {
+        try Ledger.check(options, "")
+        return Ledger.definitions(.standard, options).map {
             ViewSchema(
                 view: $0.name, version: $0.recipe.version, fingerprint: $0.schema.fingerprint, layout: $0.schema.layout)
         }

@@ -95,7 +95,9 @@ private final class LoadedContext: Sendable {
     func origins(of view: String) -> RowOrigins? {
         state.withLock { state in
             if let known = state.origins[view] { return known.isEmpty ? nil : known }
-            guard let found = read(&state, nil, { try ledger.rowOrigins(of: view) as RowOrigins? }) else { return nil }
+            guard let found = read(&state, nil, { try ledger.maintenance.rowOrigins(of: view) as RowOrigins? }) else {
+                return nil
+            }
             state.origins[view] = found
             return found.isEmpty ? nil : found
         }

@@ -5,7 +5,7 @@ import ProtobufWire
 /// A folder with a Delta table for each view, in Parquet files by day.
 ///
 /// ```swift
-/// let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.wantedRecipe }
+/// let recipes = try await ledger.maintenance.views().reduce(into: [:]) { $0[$1.name] = $1.wantedRecipe }
 /// let report = try Lake("/srv/lake").update(from: ledger, recipes: recipes)
 /// for change in report.changes { print(change.table, change.rows) }
 /// ```

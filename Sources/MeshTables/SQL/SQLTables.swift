@@ -60,7 +60,7 @@ package enum SQLTables {
             }
         case QuarantineRow.tableName:
             return ListedTable<QuarantineRow>(session, path: path, view: nil, rowFinder: nil) { ledger, range, take in
-                _ = try ledger.quarantine().allSatisfy { !range.contains($0.sequence) || take($0) }
+                _ = try ledger.maintenance.quarantine().allSatisfy { !range.contains($0.sequence) || take($0) }
             } number: { row in
                 // Several views may have put the same event there.
                 row.sequence << 20 | row.view.utf8.reduce(0) { ($0 &* 31 &+ UInt64($1)) & 0xf_ffff }

@@ -5,7 +5,7 @@ public import Projections
 /// produces the same rows, and another event can undo it.
 ///
 /// ```swift
-/// try await ledger.annotate(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
+/// try await ledger.annotations.record(.favorite(0x1902_5c00), .note(0x1902_5c00, "on the harbour's roof"))
 /// ```
 /// It contains only changes; everything that it does not name stays unchanged.
 public struct Annotation: Sendable, Hashable {

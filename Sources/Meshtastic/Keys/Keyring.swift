@@ -5,7 +5,7 @@ internal import MeshCrypto
 /// ```swift
 /// var keyring = Keyring.standard
 /// keyring.add(try ChannelKey(name: "Harbour", base64: "AQ=="))
-/// try await ledger.setKeyring(keyring)
+/// try await ledger.keys.set(keyring)
 /// ```
 public struct Keyring: Sendable, Hashable {
     /// At most 65,534, in the order in which they were added.

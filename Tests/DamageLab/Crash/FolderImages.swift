@@ -142,7 +142,7 @@ struct FolderChecker {
     private func foldedDigests() async throws -> [String] {
         let ledger = try await Ledger.open(at: path)
         try await ledger.catchUp()
-        let digests = try Self.views.map { try ledger.digest(of: $0) }
+        let digests = try Self.views.map { try ledger.maintenance.digest(of: $0) }
         try await ledger.close()
         return digests
     }

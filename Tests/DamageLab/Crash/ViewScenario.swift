@@ -25,7 +25,7 @@ struct ViewScenario {
         for _ in 0..<appends {
             switch Int.random(in: 0..<8, using: &generator) {
             case 0:
-                try await ledger.rebuild()
+                try await ledger.maintenance.rebuild()
             case 1:
                 try await ledger.close()
                 ledger = try await Ledger.open(at: path)

@@ -36,7 +36,7 @@ struct FoldedLedger {
         let log = EventLogOptions(isDurable: false, clock: { clock.read() })
         let ledger = try await Ledger.create(
             at: try options.text("ledger"), options: LedgerOptions(log: log, caps: try caps(), isControllable: false))
-        try await ledger.setKeyring(try keyring())
+        try await ledger.keys.set(try keyring())
         for line in try String(contentsOfFile: try options.text("events"), encoding: .utf8).split(separator: "\n") {
             let line = try JSONDecoder().decode(Line.self, from: Data(line.utf8))
             guard let payload = Data(base64Encoded: line.payload_b64), let encoding = LedgerLine.encoding(named: line.encoding)

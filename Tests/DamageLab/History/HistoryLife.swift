@@ -53,8 +53,8 @@ struct HistoryLife {
         case 4 where next < plan.settled:
             policy = UInt64.random(in: 1...3, using: &random)
             try await reopen()
-        case 5 where next < plan.settled: try await ledger.setKeyring(HistoryPlan.everyKey)
-        case 6: try await ledger.rebuild([Ledger.viewNames.randomElement(using: &random) ?? "nodes"])
+        case 5 where next < plan.settled: try await ledger.keys.set(HistoryPlan.everyKey)
+        case 6: try await ledger.maintenance.rebuild([Ledger.viewNames.randomElement(using: &random) ?? "nodes"])
         case 7: try await ledger.log.seal()
         default: break
         }
@@ -67,7 +67,7 @@ struct HistoryLife {
             policy = 0
             try await reopen()
         }
-        if ledger.keyring != HistoryPlan.everyKey { try await ledger.setKeyring(HistoryPlan.everyKey) }
+        if ledger.keys.keyring != HistoryPlan.everyKey { try await ledger.keys.set(HistoryPlan.everyKey) }
     }
 
     private mutating func reopen() async throws {

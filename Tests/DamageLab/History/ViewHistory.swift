@@ -40,7 +40,7 @@ struct ViewHistory {
         if Bool.random(using: &random) {
             try await ledger.log.seal()
             guard try ledger.log.sealingStatistics().sealedEvents > 0 else { throw Failure("nothing is sealed") }
-            try await ledger.rebuild()
+            try await ledger.maintenance.rebuild()
             try expect(digests(ledger), step, "a fold of sealed blocks")
             tally.sealed = 1
         } else {
@@ -55,7 +55,9 @@ struct ViewHistory {
         return tally
     }
 
-    private func digests(_ ledger: Ledger) throws -> [String] { try Ledger.viewNames.map { try ledger.digest(of: $0) } }
+    private func digests(_ ledger: Ledger) throws -> [String] {
+        try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) }
+    }
 
     private func expect(_ found: [String], _ wanted: [String], _ origin: String) throws {
         let views = zip(Ledger.viewNames, zip(found, wanted)).filter { $1.0 != $1.1 }.map(\.0)

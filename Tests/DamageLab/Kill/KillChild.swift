@@ -50,13 +50,13 @@ struct KillWriter {
         var next = UInt64(start)
         while true {
             switch work {
-            case "rebuild": try await ledger.rebuild()
+            case "rebuild": try await ledger.maintenance.rebuild()
             case "compact": _ = try await ledger.log.compact()
             case "erase":
                 next = next &* 0x5851_f42d_4c95_7f2d &+ 0x1405_7b7e_f767_814f
                 let sequence = EventSequence((next >> 33) % max(ledger.log.head.rawValue, 1) + 1)
                 do throws(LedgerError) {
-                    try await ledger.erase(.sequences([sequence...sequence]), reason: "crash test")
+                    try await ledger.erasure.erase(.sequences([sequence...sequence]), reason: "crash test")
                     say("erased \(sequence)")
                 } catch {
                     guard error.code == .notErasable else { throw error }

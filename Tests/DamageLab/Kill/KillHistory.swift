@@ -163,12 +163,12 @@ struct KillHistory {
         let views = Ledger.viewNames
         let ledger = try await Ledger.open(at: path)
         try await ledger.catchUp()
-        let digests = try views.map { try ledger.digest(of: $0) }
+        let digests = try views.map { try ledger.maintenance.digest(of: $0) }
         try await ledger.close()
         try FileManager.default.removeItem(atPath: path + "/views")
         let again = try await Ledger.open(at: path)
         try await again.catchUp()
-        let folded = try views.map { try again.digest(of: $0) }
+        let folded = try views.map { try again.maintenance.digest(of: $0) }
         let problems = try again.log.verify().problems
         try await again.close()
         guard folded == digests else { throw Failure("the views are not those of a full fold: \(digests), \(folded)") }

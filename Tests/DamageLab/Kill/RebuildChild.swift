@@ -27,7 +27,7 @@ struct RebuildChild {
         var options = Self.options([view])
         if work == "all" { options.caps = ViewCaps(nodes: 7, positions: 100, messages: 1_000) }
         let ledger = try await Ledger.open(at: path, options: options)
-        if work == "all" { try await ledger.changeKeys(.addChannels(HistoryPlan.everyKey.channels)) }
+        if work == "all" { try await ledger.keys.change(.addChannels(HistoryPlan.everyKey.channels)) }
         try await ledger.catchUp()
         try await ledger.close()
         say("done")

@@ -94,7 +94,7 @@ struct EraseBesideReaders {
         var checks = 0
         while !isDone.load(ordering: .relaxed) {
             do throws(LedgerError) {
-                #expect(try ledger.viewsBeyondLog() == [])
+                #expect(try ledger.maintenance.viewsBeyondLog() == [])
                 checks += 1
             } catch {
                 #expect(error.code == .notBuilt || error.code == .beingBuilt, "\(error)")

@@ -51,7 +51,7 @@ struct LakesBesideOthers {
         var access = LedgerOptions()
         access.access = .readOnly
         let ledger = try await Ledger.open(at: tool.ledger, options: access)
-        let recipes = try await ledger.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
+        let recipes = try await ledger.maintenance.views().reduce(into: [:]) { $0[$1.name] = $1.servedRecipe ?? $1.wantedRecipe }
         try importMore()
         var tables = 0
         let report = try Lake(lake).update(from: ledger, recipes: recipes) { [tool] in

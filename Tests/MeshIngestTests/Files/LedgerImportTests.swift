@@ -13,9 +13,9 @@ struct LedgerImportTests {
         let report = try await FileImport(SharedFolder.file("captures/mqtt-envelopes.base64").path, into: IngestTarget(ledger))
             .run()
         #expect(report.eventCount == 337)
-        let views = try await ledger.views()
+        let views = try await ledger.maintenance.views()
         #expect(views.allSatisfy { $0.checkpoint == 337 })
-        #expect(try ledger.quarantine(view: "nodes").count == 14)
+        #expect(try ledger.maintenance.quarantine(view: "nodes").count == 14)
         #expect(try !ledger.nodes().isEmpty)
         try await ledger.close()
     }

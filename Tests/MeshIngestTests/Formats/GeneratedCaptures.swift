@@ -96,8 +96,8 @@ struct GeneratedCaptures {
         let capture = try GeneratedCapture("envelopes", seed: 83, in: folder)
         let report = try await FileImport(capture.url.path, into: IngestTarget(ledger)).run()
         #expect(report.eventCount == (try capture.lines().count))
-        #expect(try await ledger.views().allSatisfy { Int($0.checkpoint) == report.eventCount })
-        #expect(try ledger.quarantine(view: "nodes").count > 0 && !ledger.nodes().isEmpty)
+        #expect(try await ledger.maintenance.views().allSatisfy { Int($0.checkpoint) == report.eventCount })
+        #expect(try ledger.maintenance.quarantine(view: "nodes").count > 0 && !ledger.nodes().isEmpty)
         try await ledger.close()
     }
 

@@ -26,8 +26,8 @@ struct RecordedViews {
         _ = try await FileImport(SharedFolder.file("captures/" + capture).path, into: IngestTarget(ledger)).run()
         try await ledger.catchUp()
         var lines: [String] = []
-        for view in try await ledger.views() {
-            let digest = try ledger.digest(of: view.name)
+        for view in try await ledger.maintenance.views() {
+            let digest = try ledger.maintenance.digest(of: view.name)
             for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
                 lines.append("\(capture)\t\(view.name)\t\(table)\t\(count)\t\(digest)")
             }

@@ -49,7 +49,7 @@ struct IngestCommandTests {
         let ledger = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
         let stored = ledger.log.head.rawValue
         #expect(stored >= before + 2_000)
-        for view in try await ledger.views() { #expect(view.checkpoint == stored, "\(view.name)") }
+        for view in try await ledger.maintenance.views() { #expect(view.checkpoint == stored, "\(view.name)") }
         try await ledger.close()
     }
 

@@ -69,15 +69,15 @@ struct AnnotationHistories {
         try await ledger.catchUp()
         let then = ledger.log.head.rawValue
         let views = ["nodes", "messages", "packets"]
-        let incremental = try views.map { try ledger.digest(of: $0) }
+        let incremental = try views.map { try ledger.maintenance.digest(of: $0) }
         let past = try ledger.asOf(.sequence(then))
-        #expect(try views.map { try past.digest(of: $0) } == incremental, "as of the last event, seed \(seed)")
+        #expect(try views.map { try past.maintenance.digest(of: $0) } == incremental, "as of the last event, seed \(seed)")
         try await past.close()
         try await ledger.close()
         try FileManager.default.removeItem(atPath: path + "/views")
         let again = try await Ledger.open(at: path, options: options)
         try await again.catchUp()
-        #expect(try views.map { try again.digest(of: $0) } == incremental, "seed \(seed)")
+        #expect(try views.map { try again.maintenance.digest(of: $0) } == incremental, "seed \(seed)")
         try await again.close()
     }
 
@@ -103,7 +103,7 @@ struct AnnotationHistories {
         let sequence = try await ledger.log.append(NewEvent([0xff, 1], encoding: .annotation, source: source))
         try await ledger.catchUp()
         #expect(try ledger.nodes() == before)
-        #expect(try ledger.quarantine(view: "nodes").map(\.sequence) == [sequence.rawValue])
+        #expect(try ledger.maintenance.quarantine(view: "nodes").map(\.sequence) == [sequence.rawValue])
         try await ledger.close()
     }
 
@@ -111,13 +111,13 @@ struct AnnotationHistories {
 
     @Test func `D15: erasing a node takes its notes and marks along and leaves those of others`() async throws {
         let ledger = try await made()
-        try await ledger.annotate(.note(1_001, "his address"), .note(1_002, "kept"), .alias(1_001, "neighbour"))
+        try await ledger.annotations.record(.note(1_001, "his address"), .note(1_002, "kept"), .alias(1_001, "neighbour"))
         let all = FetchDescriptor<MessageRow>(predicate: #Predicate { $0.id == 11 || $0.id == 21 || $0.id == 31 })
-        let archived = try #require(try await ledger.archive(all)).events.lowerBound
-        try await ledger.annotate(.read([MessageKey(from: 1_002, id: 22, time: Self.start + 2)]))
-        try await ledger.annotate(.restore([MessageKey(from: 1_003, id: 31, time: Self.start + 1)]))
+        let archived = try #require(try await ledger.annotations.archive(all)).events.lowerBound
+        try await ledger.annotations.record(.read([MessageKey(from: 1_002, id: 22, time: Self.start + 2)]))
+        try await ledger.annotations.record(.restore([MessageKey(from: 1_003, id: 31, time: Self.start + 1)]))
         let then = try #require(try ledger.message(id: 21, from: 1_002, includingArchived: true))
-        try await ledger.erase(.node(1_001), reason: "asked for")
+        try await ledger.erasure.erase(.node(1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try ledger.node(1_001, includingArchived: true) == nil)
         #expect(try ledger.log.event(archived)?.header.isErased == true)
@@ -141,8 +141,9 @@ struct AnnotationHistories {
             let ledger = try await Ledger.create(at: folder.path + "/" + name)
             let source = try await ledger.log.source(named: name)
             _ = try await ledger.log.append(Self.traffic.map { $0.event(source) })
-            try await ledger.annotate(annotations)
-            try await ledger.annotate(.read([MessageKey(from: 1_001, id: name == "one" ? 11 : 12, time: Self.start + 1)]))
+            try await ledger.annotations.record(annotations)
+            try await ledger.annotations.record(
+                .read([MessageKey(from: 1_001, id: name == "one" ? 11 : 12, time: Self.start + 1)]))
             try await ledger.close()
         }
         var digests: [[String]] = []
@@ -159,7 +160,7 @@ struct AnnotationHistories {
             #expect(node.note == "of two")
             #expect(try ledger.node(1_002)?.isFavorite == true && ledger.node(1_002)?.alias == "hill")
             #expect(try ledger.messages(of: 1_001).filter(\.isRead).map(\.id).sorted() == [11, 12])
-            digests.append(try ["nodes", "messages"].map { try ledger.digest(of: $0) })
+            digests.append(try ["nodes", "messages"].map { try ledger.maintenance.digest(of: $0) })
             try await ledger.close()
         }
         #expect(digests[0] == digests[1])

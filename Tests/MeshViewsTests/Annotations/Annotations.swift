@@ -40,7 +40,7 @@ struct Annotations {
         let ledger = try await made()
         let before = try #require(try ledger.node(1_002))
         let messages = try ledger.messages(of: 1_002)
-        try await ledger.annotate(.archive(1_002), .archive(try keys(ledger, of: 1_002)))
+        try await ledger.annotations.record(.archive(1_002), .archive(try keys(ledger, of: 1_002)))
 
         #expect(try ledger.node(1_002) == nil)
         #expect(try ledger.nodes().map(\.number) == [1_004, 1_003, 1_001].sorted() || ledger.nodes().count == 3)
@@ -65,7 +65,7 @@ struct Annotations {
         query.includesArchived = true
         #expect(try ledger.nodes(query).count == 4 && ledger.messages(of: nil, query).count == 12)
 
-        try await ledger.annotate(.restore(1_002), .restore(messages.compactMap { MessageKey($0) }))
+        try await ledger.annotations.record(.restore(1_002), .restore(messages.compactMap { MessageKey($0) }))
         #expect(try ledger.node(1_002) == before)
         #expect(try ledger.messages(of: 1_002) == messages)
         try await ledger.close()
@@ -73,13 +73,13 @@ struct Annotations {
 
     @Test func `S14: an archived row is kept up to date while it is hidden`() async throws {
         let ledger = try await made()
-        try await ledger.annotate(.archive(1_001), .archive([MessageKey(from: 1_001, id: 11, time: Self.start + 1)]))
+        try await ledger.annotations.record(.archive(1_001), .archive([MessageKey(from: 1_001, id: 11, time: Self.start + 1)]))
         let source = try await ledger.log.source(named: "test")
         var again = Self.traffic[0]
         again.gateway = "!00000099"
         _ = try await ledger.log.append(again.event(source))
         try await ledger.catchUp()
-        try await ledger.annotate(.restore(1_001), .restore([MessageKey(from: 1_001, id: 11, time: Self.start + 1)]))
+        try await ledger.annotations.record(.restore(1_001), .restore([MessageKey(from: 1_001, id: 11, time: Self.start + 1)]))
         #expect(try ledger.message(id: 11, from: 1_001)?.receptions == 2)
         #expect(try ledger.node(1_001)?.receptions == 4)
         try await ledger.close()
@@ -87,7 +87,7 @@ struct Annotations {
 
     @Test func `marks and notes are in the row, filter lists, and outlive the row`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(nodes: 5)))
-        try await ledger.annotate(.favorite(1_001), .ignore(1_002), .note(1_002, "roof ⛵"), .alias(1_003, "harbour"))
+        try await ledger.annotations.record(.favorite(1_001), .ignore(1_002), .note(1_002, "roof ⛵"), .alias(1_003, "harbour"))
         let rows = try ledger.nodes(RowQuery(newestFirst: false))
         #expect(rows.map(\.isFavorite) == [true, false, false, false])
         #expect(rows.map(\.isIgnored) == [false, true, false, false])
@@ -113,7 +113,7 @@ struct Annotations {
 
     @Test func `X1 D21: favorites survive a flood, and nodes that are no longer favorites go like others`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(nodes: 10)))
-        try await ledger.annotate(.favorite(1_001), .favorite(1_002), .favorite(1_003))
+        try await ledger.annotations.record(.favorite(1_001), .favorite(1_002), .favorite(1_003))
         let source = try await ledger.log.source(named: "test")
         func flood(_ first: UInt32) async throws {
             let nodes = (0..<3_000).map {
@@ -125,7 +125,7 @@ struct Annotations {
         try await flood(10_000)
         #expect(try ledger.nodes().count == 10)
         #expect(try [1_001, 1_002, 1_003, 1_004].map { try ledger.node($0) != nil } == [true, true, true, false])
-        try await ledger.annotate(.favorite(1_002, false))
+        try await ledger.annotations.record(.favorite(1_002, false))
         try await flood(20_000)
         #expect(try [1_001, 1_002, 1_003].map { try ledger.node($0) != nil } == [true, false, true])
         try await ledger.close()
@@ -135,23 +135,23 @@ struct Annotations {
 
     @Test func `W10: every annotation is undone by another one, and that one likewise`() async throws {
         let ledger = try await made()
-        try await ledger.annotate(.note(1_001, "first"), .alias(1_001, "one"))
+        try await ledger.annotations.record(.note(1_001, "first"), .alias(1_001, "one"))
         let before = try #require(try ledger.node(1_001))
         var change = Annotation(.node(1_001))
         (change.isFavorite, change.isIgnored, change.isArchived) = (true, true, true)
         (change.note, change.alias) = (.set("second"), .clear)
-        let event = try await ledger.annotate(change).lowerBound
+        let event = try await ledger.annotations.record(change).lowerBound
         let after = try #require(try ledger.node(1_001, includingArchived: true))
         #expect(after.note == "second" && after.alias.isEmpty && after.isArchived)
-        let undone = try await ledger.revert(event).lowerBound
+        let undone = try await ledger.annotations.revert(event).lowerBound
         #expect(try ledger.node(1_001) == before)
-        try await ledger.revert(undone)
+        try await ledger.annotations.revert(undone)
         #expect(try ledger.node(1_001, includingArchived: true) == after)
 
         let messages = try ledger.messages(of: 1_002)
-        let read = try await ledger.annotate(.read(try keys(ledger, of: 1_002))).lowerBound
+        let read = try await ledger.annotations.record(.read(try keys(ledger, of: 1_002))).lowerBound
         #expect(try ledger.messages(of: 1_002).allSatisfy(\.isRead))
-        try await ledger.revert(read)
+        try await ledger.annotations.revert(read)
         #expect(try ledger.messages(of: 1_002) == messages)
         try await ledger.close()
     }
@@ -159,14 +159,14 @@ struct Annotations {
     @Test func `W10: what was changed since stays as it is, and what stands no more cannot be undone`() async throws {
         let ledger = try await made()
         let keys = try keys(ledger, of: 1_001)
-        let archive = try await ledger.annotate(.archive(keys)).lowerBound
-        try await ledger.annotate(.restore([keys[0]]))
-        try await ledger.annotate(.note(1_001, "x"))
-        try await ledger.revert(archive)
+        let archive = try await ledger.annotations.record(.archive(keys)).lowerBound
+        try await ledger.annotations.record(.restore([keys[0]]))
+        try await ledger.annotations.record(.note(1_001, "x"))
+        try await ledger.annotations.revert(archive)
         #expect(try ledger.messages(of: 1_001).count == 3)
         let head = ledger.log.head
         for sequence in [archive.rawValue, 1, 9_999] {
-            await #expect(throws: LedgerError.self) { try await ledger.revert(EventSequence(sequence)) }
+            await #expect(throws: LedgerError.self) { try await ledger.annotations.revert(EventSequence(sequence)) }
         }
         #expect(ledger.log.head == head)
         try await ledger.close()
@@ -178,7 +178,7 @@ struct Annotations {
         let ledger = try await made()
         let head = ledger.log.head
         let done = try #require(
-            try await ledger.archive(
+            try await ledger.annotations.archive(
                 FetchDescriptor<MessageRow>(predicate: #Predicate { $0.text.contains("2 of") }), request: "two"))
         #expect(done.count == 4 && done.events.count == 1 && ledger.log.head == head.advanced(by: 1))
         let event = try #require(try ledger.log.event(done.events.lowerBound))
@@ -189,12 +189,13 @@ struct Annotations {
         _ = try await ledger.log.append(
             Packet(from: 1_009, id: 5, rxTime: Self.start + 9, payload: Array("message 2 of 9".utf8)).event(source))
         try await ledger.catchUp()
-        let digest = try ledger.digest(of: "messages")
+        let digest = try ledger.maintenance.digest(of: "messages")
         #expect(try ledger.messages().count == 9)
-        try await ledger.rebuild(nil)
+        try await ledger.maintenance.rebuild(nil)
         try await ledger.catchUp()
-        #expect(try ledger.digest(of: "messages") == digest && ledger.messages().count == 9)
-        #expect(try await ledger.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.text == "none" })) == nil)
+        #expect(try ledger.maintenance.digest(of: "messages") == digest && ledger.messages().count == 9)
+        #expect(
+            try await ledger.annotations.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.text == "none" })) == nil)
         try await ledger.close()
     }
 
@@ -202,26 +203,26 @@ struct Annotations {
         let times: [UInt32] = [0, 4_000, 8_000]
         let packets = times.map { Packet(id: 7, rxTime: Self.start + $0, payload: Array("at \($0)".utf8)) }
         let ledger = try await ledger(of: packets)
-        try await ledger.annotate(.read([MessageKey(from: 0x1000_0001, id: 7, time: Self.start + 4_100)]))
+        try await ledger.annotations.record(.read([MessageKey(from: 0x1000_0001, id: 7, time: Self.start + 4_100)]))
         #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.isRead) == [false, true, false])
-        try await ledger.annotate(.read([MessageKey(from: 0x1000_0001, id: 7, time: Self.start + 20_000)]))
+        try await ledger.annotations.record(.read([MessageKey(from: 0x1000_0001, id: 7, time: Self.start + 20_000)]))
         #expect(try ledger.messages().count(where: \.isRead) == 1)
         try await ledger.close()
     }
 
     @Test func `K5 G23: what was hidden or driven out is reported among the changes with its key`() async throws {
         let ledger = try await made(LedgerOptions(caps: ViewCaps(messages: 12)))
-        let start = try ledger.changePosition(of: "messages")
+        let start = try ledger.changes.position(of: "messages")
         let row = try #require(try ledger.message(id: 21, from: 1_002))
-        try await ledger.annotate(.archive([try #require(MessageKey(row))]))
-        let hidden = try ledger.changes(of: "messages", since: start)
+        try await ledger.annotations.record(.archive([try #require(MessageKey(row))]))
+        let hidden = try ledger.changes.fetch(of: "messages", since: start)
         #expect(hidden.changes.count == 1 && hidden.changes.first?.table == "messages")
         let change = try #require(hidden.changes.first?.row as? MessageRow)
         #expect(change.isArchived && change.text == row.text && change.sequence == row.sequence)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(Packet(from: 1_009, id: 5, rxTime: Self.start + 9, payload: [65]).event(source))
         try await ledger.catchUp()
-        let gone = try ledger.changes(of: "messages", since: hidden.position).changes.filter { $0.value == nil }
+        let gone = try ledger.changes.fetch(of: "messages", since: hidden.position).changes.filter { $0.value == nil }
         #expect(gone.count == 1 && gone[0].key.count == 21)
         try await ledger.close()
     }
@@ -230,7 +231,7 @@ struct Annotations {
 
     @Test func `G15: an alias is one node's only; a refused annotation writes nothing`() async throws {
         let ledger = try await made()
-        try await ledger.annotate(.alias(1_001, "harbour"))
+        try await ledger.annotations.record(.alias(1_001, "harbour"))
         let head = ledger.log.head
         let long = String(repeating: "x", count: Annotation.longestNote + 1)
         let refused: [[Annotation]] = [
@@ -238,7 +239,7 @@ struct Annotations {
             [.note(1_002, long)], [.favorite(77)], [Annotation(.node(1_001))], [.read([])], [],
         ]
         for annotations in refused {
-            await #expect(throws: LedgerError.self) { try await ledger.annotate(annotations) }
+            await #expect(throws: LedgerError.self) { try await ledger.annotations.record(annotations) }
         }
         #expect(ledger.log.head == head)
         #expect(try ledger.node(1_004)?.isFavorite == false)
@@ -247,12 +248,12 @@ struct Annotations {
 
     @Test func `G16 G18: an alias passes to another node where that is said; nodes without one do not collide`() async throws {
         let ledger = try await made()
-        try await ledger.annotate(.alias(1_001, "harbour"))
-        try await ledger.annotate(.alias(1_002, "harbour"), onCollision: .replace)
+        try await ledger.annotations.record(.alias(1_001, "harbour"))
+        try await ledger.annotations.record(.alias(1_002, "harbour"), onCollision: .replace)
         #expect(try ledger.nodes(RowQuery(newestFirst: false)).map(\.alias) == ["", "harbour", "", ""])
-        try await ledger.annotate(.alias(1_002, nil), .alias(1_003, nil))
+        try await ledger.annotations.record(.alias(1_002, nil), .alias(1_003, nil))
         #expect(try ledger.nodes().allSatisfy { $0.alias.isEmpty })
-        try await ledger.annotate(.alias(1_001, "harbour"))
+        try await ledger.annotations.record(.alias(1_001, "harbour"))
         #expect(try ledger.nodes(named: "harbour").map(\.number) == [1_001])
         try await ledger.close()
     }
@@ -260,18 +261,18 @@ struct Annotations {
     @Test func `G16: an alias that replaces another archives the node that had it, in one commit, if that is said`() async throws
     {
         let ledger = try await made()
-        try await ledger.annotate(.alias(1_001, "harbour"))
-        let events = try await ledger.annotate(.alias(1_002, "harbour"), onCollision: .archive)
+        try await ledger.annotations.record(.alias(1_001, "harbour"))
+        let events = try await ledger.annotations.record(.alias(1_002, "harbour"), onCollision: .archive)
         #expect(events.count == 2)
         #expect(try ledger.nodes(named: "harbour").map(\.number) == [1_002])
         let old = try #require(try ledger.node(1_001, includingArchived: true))
         #expect(try ledger.node(1_001) == nil && old.isArchived && old.alias.isEmpty)
         // Where nobody else has it nothing is archived.
-        #expect(try await ledger.annotate(.alias(1_003, "hill"), onCollision: .archive).count == 1)
-        #expect(try await ledger.annotate(.alias(1_003, "hill"), .note(1_003, "x"), onCollision: .archive).count == 2)
-        let digest = try ledger.digest(of: "nodes")
-        try await ledger.rebuild()
-        #expect(try ledger.digest(of: "nodes") == digest)
+        #expect(try await ledger.annotations.record(.alias(1_003, "hill"), onCollision: .archive).count == 1)
+        #expect(try await ledger.annotations.record(.alias(1_003, "hill"), .note(1_003, "x"), onCollision: .archive).count == 2)
+        let digest = try ledger.maintenance.digest(of: "nodes")
+        try await ledger.maintenance.rebuild()
+        #expect(try ledger.maintenance.digest(of: "nodes") == digest)
         try await ledger.close()
     }
 
@@ -279,17 +280,17 @@ struct Annotations {
         async throws
     {
         let ledger = try await made()
-        try await ledger.annotate(.alias(1_002, "harbour"))
+        try await ledger.annotations.record(.alias(1_002, "harbour"))
         let lower: @Sendable (NodeRow, NodeRow) -> NodeRow = { $0.number < $1.number ? $0 : $1 }
         let head = ledger.log.head
-        #expect(try await ledger.annotate([.alias(1_003, "harbour")], resolving: lower) == nil)
+        #expect(try await ledger.annotations.record([.alias(1_003, "harbour")], resolving: lower) == nil)
         #expect(try ledger.log.head == head && ledger.nodes(named: "harbour").map(\.number) == [1_002])
-        let both = try await ledger.annotate(
+        let both = try await ledger.annotations.record(
             [.alias(1_001, "harbour"), .alias(1_004, "harbour"), .note(1_004, "x")], resolving: lower)
         #expect(both?.count == 2)
         #expect(try ledger.nodes(RowQuery(newestFirst: false)).map(\.alias) == ["harbour", "", "", ""])
         #expect(try ledger.node(1_004)?.note == "x")
-        await #expect(throws: LedgerError.self) { try await ledger.annotate([.alias(77, "harbour")], resolving: lower) }
+        await #expect(throws: LedgerError.self) { try await ledger.annotations.record([.alias(77, "harbour")], resolving: lower) }
         try await ledger.close()
     }
 
@@ -297,26 +298,26 @@ struct Annotations {
         rule: MessagesRule
     ) async throws {
         let ledger = try await made()
-        try await ledger.annotate(.read(try Array(keys(ledger, of: 1_001).prefix(2))))
+        try await ledger.annotations.record(.read(try Array(keys(ledger, of: 1_001).prefix(2))))
         let head = ledger.log.head
         switch rule {
         case .keep:
-            try await ledger.archive(1_001, messages: rule)
+            try await ledger.annotations.archive(1_001, messages: rule)
             #expect(try ledger.messages(of: 1_001).count == 3)
             // The relation leads to nothing while the node is hidden.
             let own = FetchDescriptor<MessageRow>(predicate: #Predicate { $0.from == 1_001 })
             #expect(try ledger.fetch(own, with: MessageRow.sender).allSatisfy(\.related.isEmpty))
-            try await ledger.annotate(.restore(1_001))
+            try await ledger.annotations.record(.restore(1_001))
             #expect(try ledger.fetch(own, with: MessageRow.sender).allSatisfy { $0.related.count == 1 })
         case .cascade:
-            let events = try await ledger.archive(1_001, messages: rule)
+            let events = try await ledger.annotations.archive(1_001, messages: rule)
             #expect(events.count == 2)
             #expect(try ledger.node(1_001) == nil && ledger.messages(of: 1_001).isEmpty && ledger.messages().count == 9)
         case .deny:
-            await #expect(throws: LedgerError.self) { try await ledger.archive(1_001, messages: rule) }
+            await #expect(throws: LedgerError.self) { try await ledger.annotations.archive(1_001, messages: rule) }
             #expect(try ledger.log.head == head && ledger.node(1_001) != nil)
-            try await ledger.annotate(.read(try keys(ledger, of: 1_001)))
-            try await ledger.archive(1_001, messages: rule)
+            try await ledger.annotations.record(.read(try keys(ledger, of: 1_001)))
+            try await ledger.annotations.archive(1_001, messages: rule)
             #expect(try ledger.node(1_001) == nil)
         }
         try await ledger.close()

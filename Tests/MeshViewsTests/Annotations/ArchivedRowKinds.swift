@@ -43,9 +43,9 @@ struct ArchivedRowKinds {
         let head = ledger.log.head
         let column = try #require(Row.columns.first { !$0.isKey }).name
         let keeps = Row.self != MessageRow.self && Row.self != NodeRow.self
-        let position = try ledger.changePosition(of: ArchivedRow.view)
-        let events = try await ledger.annotate(
-            ledger.archival(of: before.filter(isChosen), keeping: keeps ? [column] : []))
+        let position = try ledger.changes.position(of: ArchivedRow.view)
+        let events = try await ledger.annotations.record(
+            ledger.annotations.archival(of: before.filter(isChosen), keeping: keeps ? [column] : []))
         #expect(ledger.log.head > head)
 
         #expect(try ledger.fetch(all) == rest, "\(Row.table)")
@@ -63,7 +63,7 @@ struct ArchivedRowKinds {
 
         if keeps {
             // K5: what is gone is reported among the changes, with its name and what was to be kept.
-            let changes = try ledger.changes(of: ArchivedRow.view, since: position).changes
+            let changes = try ledger.changes.fetch(of: ArchivedRow.view, since: position).changes
             let rows = changes.compactMap { change in
                 change.value.flatMap { ArchivedRow(key: change.key.rawSpan, value: $0.rawSpan) }
             }
@@ -73,15 +73,15 @@ struct ArchivedRowKinds {
             #expect(rows.allSatisfy { $0.kept.hasPrefix("{\"\(column)\":") }, "\(rows.map(\.kept))")
         }
         // A replay comes to the same, and as of the event before nothing was hidden.
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.fetch(all) == rest, "\(Row.table) after a rebuild")
         let then = try ledger.asOf(.sequence(events.lowerBound.rawValue - 1))
         #expect(try then.fetchCount(all) == before.count, "\(Row.table) as of then")
         try await then.close()
 
-        _ = try await ledger.restore(rows: all)
+        _ = try await ledger.annotations.restore(rows: all)
         #expect(try ledger.fetch(all) == before, "\(Row.table) restored")
-        #expect(try await ledger.restore(rows: all) == nil)
+        #expect(try await ledger.annotations.restore(rows: all) == nil)
     }
 
     @Test(.timeLimit(.minutes(20)))
@@ -124,7 +124,7 @@ struct ArchivedRowKinds {
         let before = try counts()
         #expect(before.allSatisfy { $0 > 0 }, "\(before)")
         func first<Row: QueryRow>(_ type: Row.Type) throws -> [Annotation] {
-            try ledger.archival(of: ledger.fetch(FetchDescriptor<Row>(fetchLimit: 1)))
+            try ledger.annotations.archival(of: ledger.fetch(FetchDescriptor<Row>(fetchLimit: 1)))
         }
         var annotations: [Annotation] = []
         annotations += try first(PositionRow.self) + first(TelemetryRow.self) + first(WaypointRow.self)
@@ -132,18 +132,18 @@ struct ArchivedRowKinds {
         annotations += try first(GatewayNodeRow.self) + first(MapReportRow.self) + first(SensorRow.self)
         annotations += try first(NodeChangeRow.self) + first(HardwareRow.self) + first(ChannelRow.self)
         annotations += try first(UnknownTelemetryRow.self) + first(RadioRow.self)
-        let events = try await ledger.annotate(annotations)
+        let events = try await ledger.annotations.record(annotations)
         #expect(try counts() == before.map { $0 - 1 })
         for sequence in stride(from: events.upperBound.rawValue, through: events.lowerBound.rawValue, by: -1) {
-            try await ledger.revert(EventSequence(sequence))
+            try await ledger.annotations.revert(EventSequence(sequence))
         }
         #expect(try counts() == before)
 
         let position = try #require(try ledger.positions(of: nil, RowQuery(newestFirst: false)).first)
         let node = position.node
-        try await ledger.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == node }))
+        try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == node }))
         #expect(try ledger.positions(of: node).isEmpty && !ledger.fetch(FetchDescriptor<ArchivedRow>()).isEmpty)
-        _ = try await ledger.erase(.node(node), reason: "test")
+        _ = try await ledger.erasure.erase(.node(node), reason: "test")
         try await ledger.catchUp()
         #expect(try ledger.fetch(FetchDescriptor<ArchivedRow>()).isEmpty)
         try await ledger.close()
@@ -160,9 +160,9 @@ struct ArchivedRowKinds {
             .refer(RowNames(table: "nodes", names: [[1]]), ReferenceChange("x", .append, table: "nodes", targets: [])),
             .refer(RowNames(table: "nodes", names: [[1]]), ReferenceChange("x", .set, table: "nowhere", targets: [[1]])),
         ]
-        for annotation in refused { await #expect(throws: LedgerError.self) { try await ledger.annotate(annotation) } }
+        for annotation in refused { await #expect(throws: LedgerError.self) { try await ledger.annotations.record(annotation) } }
         await #expect(throws: LedgerError.self) {
-            try await ledger.archive(rows: FetchDescriptor<PositionRow>(), keeping: ["nothing"])
+            try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(), keeping: ["nothing"])
         }
         #expect(ledger.log.head == head)
         // Bytes that say none of it are no annotation.

@@ -28,7 +28,7 @@ struct FavoritesRows {
         let source = try await ledger.log.source(named: "test")
         func counts(_ ledger: Ledger) throws -> [Int] { try [1_001, 1_002].map { try ledger.positions(of: $0).count } }
         #expect(try counts(ledger) == [5, 5])
-        try await ledger.annotate(.favorite(1_001))
+        try await ledger.annotations.record(.favorite(1_001))
         _ = try await ledger.log.append(walk(1_001...1_002, 20..<32).map { $0.event(source) })
         try await ledger.catchUp()
         #expect(try counts(ledger) == [17, 5])
@@ -36,7 +36,7 @@ struct FavoritesRows {
         try await ledger.catchUp()
         #expect(try counts(ledger) == [20, 5])
         let then = try ledger.asOf(.sequence(ledger.log.head.rawValue))
-        try await ledger.annotate(.favorite(1_001, false))
+        try await ledger.annotations.record(.favorite(1_001, false))
         #expect(try counts(ledger) == [5, 5] && counts(then) == [20, 5])
         try await then.close()
         try await ledger.close()
@@ -45,7 +45,7 @@ struct FavoritesRows {
     @Test func `D21: unless it is said otherwise a favorite keeps 50,000 positions`() async throws {
         let ledger = try await ledger(of: [Packet(from: 1_001)])
         let source = try await ledger.log.source(named: "test")
-        try await ledger.annotate(.favorite(1_001))
+        try await ledger.annotations.record(.favorite(1_001))
         _ = try await ledger.log.append(walk(1_001...1_002, 0..<50_001).map { $0.event(source) })
         try await ledger.catchUp()
         #expect(try [1_001, 1_002].map { try ledger.positions(of: $0).count } == [50_000, 5_000])
@@ -79,7 +79,7 @@ struct FavoritesRows {
 
     private func answers(_ ledger: Ledger) throws -> [String] {
         let rows = try (UInt32(1_001)...1_003).map { try "\(ledger.positions(of: $0))\(ledger.telemetry(of: $0))" }
-        return try rows + ["positions", "telemetry", "sensors"].map { try ledger.digest(of: $0) }
+        return try rows + ["positions", "telemetry", "sensors"].map { try ledger.maintenance.digest(of: $0) }
     }
 
     @Test(arguments: 1...9)

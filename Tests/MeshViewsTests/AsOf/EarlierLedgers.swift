@@ -41,7 +41,7 @@ struct EarlierLedgers {
 
     /// Everything that can be read of it.
     private func answers(_ ledger: Ledger) throws -> [String] {
-        var answers = try Ledger.viewNames.map { "\($0) \(try ledger.digest(of: $0))" }
+        var answers = try Ledger.viewNames.map { "\($0) \(try ledger.maintenance.digest(of: $0))" }
         answers += try ledger.nodes().map { "\($0)" }
         answers += try seriesAnswers(ledger)
         for node in try ledger.nodes().prefix(8) {
@@ -51,7 +51,7 @@ struct EarlierLedgers {
         answers += try ledger.messages(RowQuery(limit: 40)).map { "\($0)" }
         answers += try ledger.waypoints().map { "\($0)" } + ledger.traceRoutes().map { "\($0)" } + ledger.links().map { "\($0)" }
         answers += try ledger.packets(limit: 20).map { "\($0)" }
-        answers += try ledger.quarantine().map { "\($0)" }
+        answers += try ledger.maintenance.quarantine().map { "\($0)" }
         return answers
     }
 
@@ -116,7 +116,7 @@ struct EarlierLedgers {
         }
         // Series of which only the newest events are kept: what these replace may be older.
         let cut = counts[2] / 256 * 256
-        try await whole.retain(through: EventSequence(UInt64(cut)))
+        try await whole.retention.retain(through: EventSequence(UInt64(cut)))
         for (count, expected) in series where count > cut {
             let then = try whole.asOf(.sequence(UInt64(count)))
             #expect(try seriesAnswers(then) == expected, "MESHLEDGER_SEED=\(seed), \(count) packets, cut at \(cut)")

@@ -39,7 +39,7 @@ struct HistoricalQuestions {
         #expect(try then.nodes().map(\.number).sorted() == [1_001, 1_002])
         let kept = folder.path + "/mesh.ledger/views/nodes/past"
         #expect(try !FileManager.default.contentsOfDirectory(atPath: kept).isEmpty)
-        _ = try await ledger.erase(.node(1_001), reason: "its sender asked for it")
+        _ = try await ledger.erasure.erase(.node(1_001), reason: "its sender asked for it")
         for past in [then, try ledger.asOf(.sequence(500))] {
             #expect(try past.nodes().map(\.number) == [1_002])
             #expect(try past.positions(of: 1_001).isEmpty)
@@ -88,7 +88,7 @@ struct HistoricalQuestions {
         // A damaged copy is no answer.
         for name in kept() { try Data("no view".utf8).write(to: URL(fileURLWithPath: path + "/views/nodes/past/" + name)) }
         #expect(try await rows(650) == before)
-        try await ledger.setKeyring(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
+        try await ledger.keys.set(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
         try await ledger.catchUp()
         #expect(try await rows(650) == before)
         #expect(kept().isDisjoint(with: names))
@@ -98,7 +98,7 @@ struct HistoricalQuestions {
     @Test func `D22: before the first event that is kept there is no answer, and it says so`() async throws {
         let ledger = try await Ledger.temporary()
         try await append(900, from: 1_001, to: ledger)
-        try await ledger.retain(through: EventSequence(512))
+        try await ledger.retention.retain(through: EventSequence(512))
         try await ledger.catchUp()
         for moment in [PointInTime.sequence(511), .sequence(0), .time(Timestamp(seconds: 1))] {
             let error = #expect(throws: LedgerError.self) { try ledger.asOf(moment) }

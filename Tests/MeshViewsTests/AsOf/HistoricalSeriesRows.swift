@@ -100,15 +100,15 @@ struct HistoricalSeriesRows {
         }
         _ = try await ledger.log.append([Packet(from: 1_001, payload: Array("hello".utf8)).event(source)])
         try await ledger.catchUp()
-        try await ledger.annotate(.favorite(1_001))
+        try await ledger.annotations.record(.favorite(1_001))
         _ = try await ledger.log.append((0..<300).map { _ in Self.filler(source, at: Self.start) })
         try await ledger.catchUp()
-        try await ledger.retain(through: EventSequence(256))
+        try await ledger.retention.retain(through: EventSequence(256))
         _ = try await ledger.log.append(walk(0..<300) + (0..<Self.block).map { _ in Self.filler(source, at: Self.start) })
         _ = try await ledger.log.append(walk(1_000..<1_900))
         let moment = ledger.log.head
         _ = try await ledger.log.append(walk(2_000..<2_020))
-        try await ledger.annotate(.favorite(1_001, false))
+        try await ledger.annotations.record(.favorite(1_001, false))
         try await ledger.catchUp()
         #expect(try ledger.positions(of: 1_001).count == 5)
         let then = try ledger.asOf(.sequence(moment.rawValue))

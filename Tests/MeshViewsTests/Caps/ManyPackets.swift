@@ -46,7 +46,7 @@ import ViewQuery
         let source = try await ledger.log.source(named: "simulated")
         var simulation = MeshSimulation(SimulationOptions(seed: 3, nodes: 1_500, badPerMille: 0))
         let keys = MeshSimulation.harbour
-        try await ledger.setKeyring(keys)
+        try await ledger.keys.set(keys)
         var senders: Set<UInt32> = []
         var introduced: [UInt32: String] = [:]
         for _ in 0..<10 {
@@ -137,7 +137,7 @@ import ViewQuery
         try await polling.value
         #expect(most.rows.load(ordering: .relaxed) == 100 && most.polls.load(ordering: .relaxed) > 20)
         #expect(try ledger.fetchCount(all) == 100)
-        let commits = await ledger.projectorStatistics()["positions"]?.commits.values.reduce(0, +) ?? 0
+        let commits = await ledger.maintenance.projectorStatistics()["positions"]?.commits.values.reduce(0, +) ?? 0
         #expect(commits > 5, "a burst of many commits")
         try await ledger.close()
     }
@@ -168,7 +168,7 @@ import ViewQuery
         for view in Ledger.viewNames where view != "packets" {
             let tables = [restarted, once].map { ledger in
                 ledger.rowNames.filter { ledger.rows(of: $0)?.view == view }.flatMap { table in
-                    ((try? ledger.rows(of: view, table: table, limit: 100_000)) ?? []).map {
+                    ((try? ledger.changes.rows(of: view, table: table, limit: 100_000)) ?? []).map {
                         "\(table) \($0.key) \($0.value ?? [])"
                     }
                 }
@@ -185,7 +185,7 @@ import ViewQuery
         let ledger = try await Ledger.temporary(options: options)
         let known = (UInt32(1)...50).map { Packet(from: 100 + $0, id: 1, rxTime: Self.start + $0, payload: Array("x".utf8)) }
         try await append(known, to: ledger)
-        try await ledger.annotate((UInt32(1)...20).map { .favorite(100 + $0) })
+        try await ledger.annotations.record((UInt32(1)...20).map { .favorite(100 + $0) })
         try await append((0..<20_000).map { Packet(from: 10_000 + $0, id: 1, rxTime: Self.start + 100 + $0) }, to: ledger)
         let numbers = Set(try ledger.nodes().map(\.number))
         #expect(numbers.count == 10_000)
@@ -254,7 +254,7 @@ import ViewQuery
         var options = LedgerOptions(log: Self.quick)
         options.keepsIndexes = false
         let (ledger, knowing) = (try await Ledger.temporary(options: options), try await Ledger.temporary(options: options))
-        try await knowing.setKeyring(late)
+        try await knowing.keys.set(late)
         let count: UInt32 = 10_000
         for ledger in [ledger, knowing] {
             let source = try await ledger.log.source(named: "test")
@@ -277,7 +277,7 @@ import ViewQuery
         }
         #expect(try ledger.messages().isEmpty && ledger.positions(of: nil).isEmpty)
         #expect(try ledger.nodes().allSatisfy { $0.longName.isEmpty && $0.unreadable > 0 })
-        try await ledger.setKeyring(late)
+        try await ledger.keys.set(late)
         try await ledger.catchUp()
         let texts = try ledger.messages(RowQuery(newestFirst: false))
         #expect(texts.map(\.time) == (1...count).filter { $0 % 3 == 1 }.map { Self.start + $0 })
@@ -295,6 +295,6 @@ import ViewQuery
 extension Ledger {
     /// The stored rows of a view's table of its name.
     fileprivate func fetchAll(_ view: String) throws -> [String] {
-        try rows(of: view, limit: 1_000_000).map { "\($0.key) \($0.value ?? [])" }
+        try changes.rows(of: view, limit: 1_000_000).map { "\($0.key) \($0.value ?? [])" }
     }
 }

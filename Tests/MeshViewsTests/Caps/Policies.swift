@@ -73,7 +73,7 @@ struct Policies {
         #expect(try [1_001, 1_002, 1_003].map { try ledger.positions(of: $0).count } == [5, 20, 2])
         #expect(try [1_001, 1_002, 1_003].map { try ledger.sensors(of: $0).count } == [5, 20, 5])
         let plain = ViewCaps()
-        #expect(try await ledger.views().first { $0.name == "positions" }?.isStale == false && plain.ofNode.isEmpty)
+        #expect(try await ledger.maintenance.views().first { $0.name == "positions" }?.isStale == false && plain.ofNode.isEmpty)
         try await ledger.close()
     }
 
@@ -136,10 +136,10 @@ struct Policies {
             }
         }
         try await ledger.catchUp()
-        let (digest, rows) = (try ledger.digest(of: "positions"), try ledger.positions(of: nil))
+        let (digest, rows) = (try ledger.maintenance.digest(of: "positions"), try ledger.positions(of: nil))
         #expect(rows.count > 12 && rows.contains { $0.since != 0 })
-        try await ledger.rebuild(["positions"])
-        #expect(try ledger.digest(of: "positions") == digest, "seed \(seed)")
+        try await ledger.maintenance.rebuild(["positions"])
+        #expect(try ledger.maintenance.digest(of: "positions") == digest, "seed \(seed)")
         try await ledger.close()
         let other = try await Ledger.open(at: path, options: LedgerOptions(caps: ViewCaps()))
         try await other.catchUp()
@@ -164,7 +164,7 @@ struct Policies {
             }
             try await ledger.close()
             let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly))
-            for view in try await reader.views() { #expect(view.checkpoint == 42, "\(view.name)") }
+            for view in try await reader.maintenance.views() { #expect(view.checkpoint == 42, "\(view.name)") }
             #expect(try reader.messages().count == 2)
             #expect(try reader.nodes().reduce(0) { $0 + $1.packets } == 42)
             try await reader.close()

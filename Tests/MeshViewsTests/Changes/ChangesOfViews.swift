@@ -26,7 +26,7 @@ import Testing
         for table in tables(view) {
             var last: [UInt8]?
             while true {
-                let page = try ledger.rows(of: view, table: table, after: last, limit: 300)
+                let page = try ledger.changes.rows(of: view, table: table, after: last, limit: 300)
                 guard let end = page.last else { break }
                 for row in page { rows[Array(table.utf8) + row.key] = row.value }
                 last = end.key
@@ -77,14 +77,14 @@ import Testing
         var known: [String: [[UInt8]: [UInt8]]] = [:]
         var places: [String: ChangePosition] = [:]
         for view in Self.views {
-            places[view] = try ledger.changePosition(of: view)
+            places[view] = try ledger.changes.position(of: view)
             known[view] = try rows(ledger, view)
         }
         var deletions = 0
         for round in 2...7 as ClosedRange<UInt64> {
             try await append(400, seed: round, to: ledger)
-            if round == 4 { try await ledger.rebuild() }
-            if round == 5 { try await ledger.rebuild(["positions"]) }
+            if round == 4 { try await ledger.maintenance.rebuild() }
+            if round == 5 { try await ledger.maintenance.rebuild(["positions"]) }
             if round == 6 {
                 try await ledger.close()
                 ledger = try await Ledger.open(at: folder.path + "/ledger", options: options)
@@ -92,7 +92,7 @@ import Testing
             for view in Self.views {
                 var last: UInt64 = 0
                 while true {
-                    let news = try ledger.changes(of: view, since: try #require(places[view]), limit: 100)
+                    let news = try ledger.changes.fetch(of: view, since: try #require(places[view]), limit: 100)
                     guard !news.changes.isEmpty else { break }
                     for change in news.changes {
                         #expect(change.number > last)
@@ -115,15 +115,15 @@ import Testing
         options.caps.positions = 20
         var ledger = try await Ledger.create(at: folder.path + "/ledger", options: options)
         try await append(2_000, seed: 1, to: ledger)
-        let place = try ledger.changePosition(of: "positions")
-        try await ledger.rebuild(["positions"])
-        #expect(try ledger.changes(of: "positions", since: place).changes == [])
+        let place = try ledger.changes.position(of: "positions")
+        try await ledger.maintenance.rebuild(["positions"])
+        #expect(try ledger.changes.fetch(of: "positions", since: place).changes == [])
         var known = try rows(ledger, "positions")
         try await ledger.close()
         options.caps.positions = 10
         ledger = try await Ledger.open(at: folder.path + "/ledger", options: options)
         try await ledger.catchUp()
-        let news = try ledger.changes(of: "positions", since: place, limit: 100_000)
+        let news = try ledger.changes.fetch(of: "positions", since: place, limit: 100_000)
         #expect(!news.changes.isEmpty && news.changes.allSatisfy { $0.value == nil })
         apply(news, to: &known)
         #expect(try known == rows(ledger, "positions"))
@@ -152,17 +152,17 @@ import Testing
         // What was committed before must not be written with what comes now.
         for nodes in [5_041...5_041, 5_042...5_042] as [ClosedRange<UInt32>] {
             let before = try Dictionary(uniqueKeysWithValues: Self.views.map { ($0, try rows(ledger, $0)) })
-            let places = try Dictionary(uniqueKeysWithValues: Self.views.map { ($0, try ledger.changePosition(of: $0)) })
+            let places = try Dictionary(uniqueKeysWithValues: Self.views.map { ($0, try ledger.changes.position(of: $0)) })
             _ = try await ledger.log.append(events(nodes))
             try await ledger.catchUp()
             for view in Self.views {
-                let changes = try ledger.changes(of: view, since: try #require(places[view]), limit: 10_000).changes
+                let changes = try ledger.changes.fetch(of: view, since: try #require(places[view]), limit: 10_000).changes
                 for change in changes {
                     let known = before[view]?[Array(change.table.utf8) + change.key]
                     #expect(known != change.value, "\(view), \(change.table), \(change.key)")
                 }
             }
-            #expect(try !ledger.changes(of: "nodehistory", since: try #require(places["nodehistory"])).changes.isEmpty)
+            #expect(try !ledger.changes.fetch(of: "nodehistory", since: try #require(places["nodehistory"])).changes.isEmpty)
         }
         try await ledger.close()
     }
@@ -172,21 +172,21 @@ import Testing
         options.changesKept = 200
         let ledger = try await Ledger.temporary(options: options)
         try await append(100, seed: 1, to: ledger)
-        let start = try ledger.changePosition(of: "positions")
+        let start = try ledger.changes.position(of: "positions")
         try await append(2_000, seed: 2, to: ledger)
         for old in [
             start, ChangePosition(feed: start.feed + 1, number: start.number), ChangePosition(feed: start.feed, number: 1 << 60),
         ] {
-            let error = #expect(throws: LedgerError.self) { try ledger.changes(of: "positions", since: old) }
+            let error = #expect(throws: LedgerError.self) { try ledger.changes.fetch(of: "positions", since: old) }
             #expect(error?.code == .changesLost)
         }
-        let now = try ledger.changePosition(of: "positions")
-        #expect(try ledger.changes(of: "positions", since: now).changes == [])
+        let now = try ledger.changes.position(of: "positions")
+        #expect(try ledger.changes.fetch(of: "positions", since: now).changes == [])
         let recent = ChangePosition(feed: now.feed, number: now.number - 200)
-        #expect(try !ledger.changes(of: "positions", since: recent).changes.isEmpty)
-        try await ledger.erase(.sequences([EventSequence(5)...EventSequence(5)]), reason: "test")
+        #expect(try !ledger.changes.fetch(of: "positions", since: recent).changes.isEmpty)
+        try await ledger.erasure.erase(.sequences([EventSequence(5)...EventSequence(5)]), reason: "test")
         try await ledger.catchUp()
-        let error = #expect(throws: LedgerError.self) { try ledger.changes(of: "positions", since: now) }
+        let error = #expect(throws: LedgerError.self) { try ledger.changes.fetch(of: "positions", since: now) }
         #expect(error?.code == .changesLost)
         try await ledger.close()
     }
@@ -196,15 +196,15 @@ import Testing
         let ledger = try await Ledger.create(at: folder.path + "/ledger")
         try await append(1_000, seed: 1, to: ledger)
         var seen: [[UInt8]: [UInt8]] = [:]
-        var consumer = try ledger.consumer(named: "map", of: "positions")
+        var consumer = try ledger.changes.consumer(named: "map", of: "positions")
         // Rows that are not acknowledged to the last come again.
         let first = try consumer.available(limit: 10)
         #expect(first.changes.count == 10 && first.isPartOfRows)
         try consumer.acknowledge(first)
-        let held = #expect(throws: LedgerError.self) { try ledger.consumer(named: "map", of: "positions") }
+        let held = #expect(throws: LedgerError.self) { try ledger.changes.consumer(named: "map", of: "positions") }
         #expect(held?.code == .locked)
         consumer.close()
-        consumer = try ledger.consumer(named: "map", of: "positions")
+        consumer = try ledger.changes.consumer(named: "map", of: "positions")
         #expect(consumer.position == nil)
         #expect(try consumer.available(limit: 10) == first)
         apply(first, to: &seen)
@@ -215,10 +215,10 @@ import Testing
         }
         #expect(try seen == rows(ledger, "positions"))
         try await append(500, seed: 2, to: ledger)
-        #expect(try #require(try ledger.viewConsumers().first { $0.name == "map" }?.lag) > 0)
+        #expect(try #require(try ledger.changes.consumers().first { $0.name == "map" }?.lag) > 0)
         let unacknowledged = try consumer.available(limit: 50)
         consumer.close()
-        consumer = try ledger.consumer(named: "map", of: "positions")
+        consumer = try ledger.changes.consumer(named: "map", of: "positions")
         #expect(try consumer.available(limit: 50) == unacknowledged)
         apply(unacknowledged, to: &seen)
         while true {
@@ -228,14 +228,14 @@ import Testing
             try consumer.acknowledge(news)
         }
         #expect(try seen == rows(ledger, "positions"))
-        #expect(try ledger.viewConsumers().map(\.lag) == [0])
+        #expect(try ledger.changes.consumers().map(\.lag) == [0])
         consumer.close()
-        let other = try ledger.consumer(named: "new", of: "nodes", fromNow: true)
+        let other = try ledger.changes.consumer(named: "new", of: "nodes", fromNow: true)
         #expect(try other.available().changes == [])
-        let wrong = #expect(throws: LedgerError.self) { try ledger.consumer(named: "map", of: "nodes") }
+        let wrong = #expect(throws: LedgerError.self) { try ledger.changes.consumer(named: "map", of: "nodes") }
         #expect(wrong?.code == .missing)
         #expect(throws: LedgerError.self) { try ledger.consumer(named: "map") }
-        #expect(try ledger.removeViewConsumer(named: "map") && !ledger.removeViewConsumer(named: "map"))
+        #expect(try ledger.changes.removeConsumer(named: "map") && !ledger.changes.removeConsumer(named: "map"))
         other.close()
         try await ledger.close()
     }

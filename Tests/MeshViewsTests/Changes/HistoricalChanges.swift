@@ -47,7 +47,7 @@ import Testing
     }
 
     private static func rows(_ ledger: Ledger, _ view: String) throws -> [[UInt8]: [UInt8]] {
-        try Dictionary(uniqueKeysWithValues: ledger.rows(of: view, limit: .max).map { ($0.key, $0.value ?? []) })
+        try Dictionary(uniqueKeysWithValues: ledger.changes.rows(of: view, limit: .max).map { ($0.key, $0.value ?? []) })
     }
 
     @Test func `G27: the changes of a time are those of its events, deletions among them`() async throws {
@@ -65,7 +65,7 @@ import Testing
             let after = try views.map { try Self.rows(ledger, $0) }
             _ = try await Self.append(Self.packets(60, seed: seed + 10), to: ledger)
             for (view, (old, new)) in zip(views, zip(before, after)) {
-                let changes = try ledger.changes(of: view, in: times).filter { $0.table == view }
+                let changes = try ledger.changes.fetch(of: view, in: times).filter { $0.table == view }
                 let wanted = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
                 #expect(Set(changes.map(\.key)) == wanted && changes.count == wanted.count, "\(view), \(seed)")
                 for change in changes { #expect(change.old == old[change.key] && change.new == new[change.key]) }
@@ -88,18 +88,18 @@ import Testing
         func check() throws {
             let new = try Self.rows(ledger, "nodes")
             let changed = Set(new.keys.filter { old[$0] != new[$0] })
-            let changes = try ledger.changes(of: "nodes", sinceEvent: first).changes.filter { $0.table == "nodes" }
+            let changes = try ledger.changes.fetch(of: "nodes", sinceEvent: first).changes.filter { $0.table == "nodes" }
             #expect(Set(changes.map(\.key)) == changed && changed.count == 2 && new.count == 20)
             #expect(changes.allSatisfy { $0.value == new[$0.key] })
-            #expect(try Set(ledger.changed(NodeRow.self, sinceEvent: first).map(\.number)) == [5_003, 5_004])
-            #expect(try ledger.changed(NodeRow.self, sinceEvent: second).isEmpty)
-            #expect(try ledger.changed(MessageRow.self, sinceEvent: first).allSatisfy { $0.sequence > first.rawValue })
+            #expect(try Set(ledger.changes.rows(NodeRow.self, sinceEvent: first).map(\.number)) == [5_003, 5_004])
+            #expect(try ledger.changes.rows(NodeRow.self, sinceEvent: second).isEmpty)
+            #expect(try ledger.changes.rows(MessageRow.self, sinceEvent: first).allSatisfy { $0.sequence > first.rawValue })
         }
         try check()
         try await ledger.close()
         ledger = try await Ledger.open(at: folder.path + "/ledger")
         try check()
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try check()
         try await ledger.close()
     }
@@ -111,10 +111,10 @@ import Testing
         let (first, _) = try await Self.append(Self.packets(60, seed: 1), to: ledger)
         var last = first
         for seed in 2...8 as ClosedRange<UInt64> { (last, _) = try await Self.append(Self.packets(30, seed: seed), to: ledger) }
-        let lost = #expect(throws: LedgerError.self) { try ledger.changed(PositionRow.self, sinceEvent: first) }
+        let lost = #expect(throws: LedgerError.self) { try ledger.changes.rows(PositionRow.self, sinceEvent: first) }
         #expect(lost?.code == .changesLost)
         _ = try await Self.append(Self.packets(9, seed: 20), to: ledger)
-        #expect(try ledger.changed(PositionRow.self, sinceEvent: last).count == 3)
+        #expect(try ledger.changes.rows(PositionRow.self, sinceEvent: last).count == 3)
         try await ledger.close()
     }
 
@@ -126,9 +126,9 @@ import Testing
         let rows = Mutex(try Self.rows(ledger, "positions"))
         let stored = Mutex(0)
         let removed = Mutex(0)
-        let start = try ledger.changePosition(of: "positions")
+        let start = try ledger.changes.position(of: "positions")
         let watching = Task {
-            try await ledger.forEachChange(of: "positions", since: start) { change in
+            try await ledger.changes.forEach(of: "positions", since: start) { change in
                 rows.withLock { $0[change.key] = change.value }
                 change.value == nil ? removed.withLock { $0 += 1 } : stored.withLock { $0 += 1 }
             }
@@ -142,7 +142,7 @@ import Testing
         try await watching.value
         #expect(stored.withLock { $0 } >= 2 && removed.withLock { $0 } >= 2)
         let writing = await #expect(throws: EventLogError.self) {
-            try await ledger.forEachChange(of: "positions", since: start) { _ in
+            try await ledger.changes.forEach(of: "positions", since: start) { _ in
                 let source = try await ledger.log.source(named: "test")
                 _ = try await ledger.log.append(Self.packets(1, seed: 9).map { $0.event(source) })
                 throw CancellationError()

@@ -32,7 +32,7 @@ import Testing
             let texts = try await live.next()?.rows.map(\.text)
             #expect(texts == ["first"] + (0...round).map { "mine \($0)" })
         }
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try await Asking.text("last", id: 77, to: ledger)
         try await ledger.catchUp()
         #expect(try await live.next()?.rows.last?.text == "last")
@@ -186,7 +186,7 @@ import Testing
             ledger = try await Ledger.open(at: path)
             try await Asking.text("else", id: 100 + round, from: Self.other, to: ledger)
             if round != 2 { try await Asking.text("\(round)", id: 10 + round, to: ledger) }
-            if round == 1 { try await ledger.rebuild() }
+            if round == 1 { try await ledger.maintenance.rebuild() }
             try await ledger.catchUp()
         }
         #expect(

@@ -68,7 +68,7 @@ struct LedgerWriters {
         }
         #expect(moved?.code == .cursorMoved)
         try await writer.catchUp()
-        #expect(try await writer.reading { try await $0.views().allSatisfy { $0.checkpoint == 3 } })
+        #expect(try await writer.reading { try await $0.maintenance.views().allSatisfy { $0.checkpoint == 3 } })
         let key = try ChannelKey(name: "Harbour", psk: [1, 2, 3])
         #expect(try await writer.changeKeys(.addChannels([key])) == 1)
         #expect(try await writer.changeKeys(.addChannels([key])) == 0)
@@ -152,7 +152,7 @@ struct LedgerWriters {
         other.end(SIGKILL)
         try await writer.catchUp()
         #expect(writer.holder == nil)
-        #expect(try await writer.reading { try await $0.views().allSatisfy { $0.checkpoint == 1 } })
+        #expect(try await writer.reading { try await $0.maintenance.views().allSatisfy { $0.checkpoint == 1 } })
         try await writer.close()
     }
 }

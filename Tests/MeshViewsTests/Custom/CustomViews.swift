@@ -45,9 +45,9 @@ struct CustomViews {
             predicate: #Predicate { $0.port == 3 }, sortBy: [SortDescriptor(\.packets, order: .reverse)])
         busiest.requiresIndex = true
         #expect(try ledger.fetch(busiest).map(\.packets) == rows.filter { $0.port == 3 }.map(\.packets).sorted(by: >))
-        let digest = try ledger.digest(of: "port-use")
-        try await ledger.rebuild(["port-use"])
-        #expect(try ledger.digest(of: "port-use") == digest)
+        let digest = try ledger.maintenance.digest(of: "port-use")
+        try await ledger.maintenance.rebuild(["port-use"])
+        #expect(try ledger.maintenance.digest(of: "port-use") == digest)
         #expect(ledger.viewNames.last == "port-use")
         try await ledger.close()
     }
@@ -141,12 +141,12 @@ struct CustomViews {
         let found = Dictionary(uniqueKeysWithValues: rows.map { ("\($0.node) \($0.id) \($0.time)", $0.texts) })
         #expect(found == Self.model(all), "seed \(seed)")
         let bad = all.count { String(decoding: $0.payload, as: UTF8.self) == "bad" }
-        let quarantine = try ledger.quarantine(view: "tally")
+        let quarantine = try ledger.maintenance.quarantine(view: "tally")
         #expect(quarantine.count == bad)
         #expect(quarantine.allSatisfy { $0.reason == "a bad text" })
-        let digest = try ledger.digest(of: "tally")
-        try await ledger.rebuild(["tally"])
-        #expect(try ledger.digest(of: "tally") == digest, "seed \(seed)")
+        let digest = try ledger.maintenance.digest(of: "tally")
+        try await ledger.maintenance.rebuild(["tally"])
+        #expect(try ledger.maintenance.digest(of: "tally") == digest, "seed \(seed)")
         try await ledger.close()
     }
 
@@ -191,15 +191,15 @@ struct CustomViews {
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(Self.packets(100, seed: 3).map { $0.event(source) })
         try await ledger.catchUp()
-        let digest = try ledger.digest(of: "port-use")
+        let digest = try ledger.maintenance.digest(of: "port-use")
         try await ledger.close()
         ledger = try await Ledger.open(at: path, options: LedgerOptions(log: EventLogOptions(isDurable: false)))
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try await ledger.close()
         var readOnly = Self.options
         readOnly.access = .readOnly
         ledger = try await Ledger.open(at: path, options: readOnly)
-        #expect(try ledger.digest(of: "port-use") == digest)
+        #expect(try ledger.maintenance.digest(of: "port-use") == digest)
         try await ledger.close()
     }
 
@@ -277,7 +277,7 @@ struct CustomViews {
         let packet = MeshPacketBuilder(from: 7, id: 9, port: 300, payload: [0xf0, 0x0d, 0x01])
         try await ledger.log.append([packet.event(source)])
         try await ledger.catchUp()
-        #expect(try ledger.fetch(FetchDescriptor<PortUse>()).isEmpty && ledger.quarantine().isEmpty)
+        #expect(try ledger.fetch(FetchDescriptor<PortUse>()).isEmpty && ledger.maintenance.quarantine().isEmpty)
         let event = try #require(try ledger.log.event(EventSequence(1)))
         let shown = Dissector.dissectEvent(form: .serviceEnvelope, bytes: event.payload.rawSpan, keyring: .standard)
         #expect(shown.textTree.contains("1 portnum = 300") && shown.textTree.contains("2 payload = f00d01"))

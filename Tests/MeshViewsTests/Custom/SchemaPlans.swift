@@ -36,7 +36,7 @@ struct SchemaPlans {
             let ledger = try await open(view)
             try await ledger.catchUp()
             defer { withExtendedLifetime(ledger) {} }
-            let digest = try ledger.digest(of: "counts")
+            let digest = try ledger.maintenance.digest(of: "counts")
             try await ledger.close()
             return digest
         }
@@ -66,17 +66,17 @@ struct SchemaPlans {
         try await ledger.close()
         // The index of a property that has another name now, and the cap by one, hold as they are.
         let early = try await bench.open(Versions.V2.self, access: .readOnly)
-        #expect(try early.isIndexed("counts"))
+        #expect(try early.maintenance.isIndexed("counts"))
         try await early.close()
         ledger = try await bench.open(Versions.V2.self)
         let rows = try ledger.fetch(FetchDescriptor<Versions.RowV2>())
         #expect(rows.map(\.packets) == before.map(\.count) && rows.map(\.last) == before.map(\.latest))
         #expect(rows.allSatisfy { $0.unit == "packets" } && rows.count == 10)
-        #expect(await ledger.projectorStatistics()["counts"]?.folded == 0)
+        #expect(await ledger.maintenance.projectorStatistics()["counts"]?.folded == 0)
         var descriptor = FetchDescriptor<Versions.RowV2>(predicate: #Predicate { $0.packets > 10 })
         descriptor.requiresIndex = true
         #expect(try ledger.fetch(descriptor).count == rows.count { $0.packets > 10 })
-        #expect(try await ledger.views().first { $0.name == "counts" }?.isStale == false)
+        #expect(try await ledger.maintenance.views().first { $0.name == "counts" }?.isStale == false)
         // It goes on from where it was, and another process reads it.
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append([MeshPacketBuilder(from: 103, id: 99_999, rxTime: 1_790_000_000).event(source)])
@@ -89,7 +89,7 @@ struct SchemaPlans {
         try await reader.close()
         let incremental = try await bench.step(Versions.V2.self)
         let rebuilt = try await bench.open(Versions.V2.self)
-        try await rebuilt.rebuild(["counts"])
+        try await rebuilt.maintenance.rebuild(["counts"])
         // Rows that were stored before do not have the bytes of the new property, but all of its values.
         #expect(try rebuilt.fetch(FetchDescriptor<Versions.RowV2>()).count == 10)
         try await rebuilt.close()
@@ -100,7 +100,7 @@ struct SchemaPlans {
         let bench = try await Bench()
         func rows(folded: UInt64? = nil) async throws -> [[UInt64]] {
             let ledger = try await bench.open(Versions.V5.self)
-            if let folded { #expect(await ledger.projectorStatistics()["counts"]?.folded == folded) }
+            if let folded { #expect(await ledger.maintenance.projectorStatistics()["counts"]?.folded == folded) }
             try await ledger.catchUp()
             let rows = try ledger.fetch(FetchDescriptor<Versions.RowV5>()).map { [UInt64($0.node), $0.fourfold] }
             try await ledger.close()
@@ -134,7 +134,7 @@ struct SchemaPlans {
         func bench(_ bench: Bench) async throws -> [[UInt64]] {
             let ledger = try await bench.open(Versions.V4.self)
             // Not one event was folded for it.
-            #expect(await ledger.projectorStatistics()["counts"]?.folded == 0)
+            #expect(await ledger.maintenance.projectorStatistics()["counts"]?.folded == 0)
             try await ledger.close()
             return try await rows(bench)
         }
@@ -189,7 +189,7 @@ struct SchemaPlans {
         func action(_ views: any LedgerView.Type..., named name: String = "counts") throws -> SchemaState.Action? {
             var options = LedgerOptions()
             options.views = views
-            return try Ledger.schemaPlan(at: bench.path, options: options).first { $0.view == name }?.action
+            return try Ledger.Maintenance.schemaPlan(at: bench.path, options: options).first { $0.view == name }?.action
         }
         let before = try bench.files()
         #expect(try action(Versions.V1.self) == SchemaState.Action.none)
@@ -206,11 +206,11 @@ struct SchemaPlans {
         #expect(try action(Versions.V1.self) == .newerThanCode)
         // Dropping needs a program that does not know the view.
         var ledger = try await bench.open(Versions.V2.self)
-        #expect(throws: LedgerError.self) { try ledger.dropView("counts") }
+        #expect(throws: LedgerError.self) { try ledger.maintenance.dropView("counts") }
         try await ledger.close()
         ledger = try await bench.open(PortUses.self)
-        try ledger.dropView("counts")
-        #expect(throws: LedgerError.self) { try ledger.dropView("counts") }
+        try ledger.maintenance.dropView("counts")
+        #expect(throws: LedgerError.self) { try ledger.maintenance.dropView("counts") }
         try await ledger.close()
         #expect(try action() == nil)
     }
@@ -218,19 +218,19 @@ struct SchemaPlans {
     private static var released: URL { PackageRoot.url.appendingPathComponent("Tests/Fixtures/schemas") }
 
     @Test func `S2: released versions of rows stay as they were`() throws {
-        let schemas = try Ledger.schemas()
+        let schemas = try Ledger.Maintenance.schemas()
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.released.path).filter { $0.hasSuffix(".schema") }
         #expect(!files.isEmpty)
         for file in files {
             let text = try String(contentsOf: Self.released.appendingPathComponent(file), encoding: .utf8)
             // Raise the version of a view whose rows change; what is only computed of others is marked `.computed()`.
-            #expect(Ledger.changes(of: schemas, against: text) == [], "\(file)")
+            #expect(Ledger.Maintenance.changes(of: schemas, against: text) == [], "\(file)")
             // An edit of any released version is found.
             let edited = text.replacingOccurrences(of: " 1 ", with: " 1 0").replacingOccurrences(of: " 2 ", with: " 2 0")
-            #expect(!Ledger.changes(of: schemas, against: edited).isEmpty)
+            #expect(!Ledger.Maintenance.changes(of: schemas, against: edited).isEmpty)
             let newer = text.replacingOccurrences(of: " 1 ", with: " 7 ").replacingOccurrences(of: " 2 ", with: " 7 ")
             let views = text.split(separator: "\n").count { !$0.hasPrefix("#") }
-            #expect(Ledger.changes(of: schemas, against: newer).count >= views - 2)
+            #expect(Ledger.Maintenance.changes(of: schemas, against: newer).count >= views - 2)
         }
         #expect(
             schemas.allSatisfy { !$0.layout.isEmpty || $0.view == "packets" }, "every view has a QueryRow in ViewRegistry.rows")
@@ -254,12 +254,12 @@ struct SchemaPlans {
         let old = try ledger.fetch(FetchDescriptor<Versions.RowV1>())
         #expect(old.count == 10)
         let found = Found()
-        try await ledger.compareRebuilt("counts") { difference in
+        try await ledger.maintenance.compareRebuilt("counts") { difference in
             found.add(difference)
             return true
         }
         #expect(try ledger.fetch(FetchDescriptor<Versions.RowV1>()).count == 10)
-        try await ledger.rebuild(["counts"], keepsOld: true)
+        try await ledger.maintenance.rebuild(["counts"], keepsOld: true)
         let new = try ledger.fetch(FetchDescriptor<Versions.RowV1>())
         #expect(new.count == 4)
         var expected: [String: String] = [:]
@@ -268,19 +268,19 @@ struct SchemaPlans {
             if let before = old.first(where: { $0.node == row.node }), before.value != row.value { expected["\(row.node)"] = "~" }
         }
         #expect(found.signs == expected)
-        try await ledger.goBack("counts")
-        #expect(try ledger.digest(of: "counts") == digest)
-        #expect(try await ledger.views().first { $0.name == "counts" }?.isPinned == true)
+        try await ledger.maintenance.goBack("counts")
+        #expect(try ledger.maintenance.digest(of: "counts") == digest)
+        #expect(try await ledger.maintenance.views().first { $0.name == "counts" }?.isPinned == true)
         try await ledger.close()
         // Also after reopening, until it is rebuilt.
         ledger = try await Ledger.open(at: bench.path, options: Self.options(Small.self))
         try await ledger.catchUp()
-        #expect(try ledger.digest(of: "counts") == digest)
-        try await ledger.rebuild(["counts"])
+        #expect(try ledger.maintenance.digest(of: "counts") == digest)
+        try await ledger.maintenance.rebuild(["counts"])
         #expect(try ledger.fetch(FetchDescriptor<Versions.RowV1>()).map(\.value) == new.map(\.value))
-        #expect(try await ledger.views().first { $0.name == "counts" }?.isPinned == false)
+        #expect(try await ledger.maintenance.views().first { $0.name == "counts" }?.isPinned == false)
         let again = Found()
-        try await ledger.compareRebuilt("counts") { difference in
+        try await ledger.maintenance.compareRebuilt("counts") { difference in
             again.add(difference)
             return true
         }

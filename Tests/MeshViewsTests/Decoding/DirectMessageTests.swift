@@ -62,9 +62,9 @@ struct DirectMessageTests {
     }
 
     private func add(_ key: PrivateKey, to ledger: Ledger) async throws {
-        var keyring = ledger.keyring
+        var keyring = ledger.keys.keyring
         keyring.add(key)
-        try await ledger.setKeyring(keyring)
+        try await ledger.keys.set(keyring)
         try await ledger.catchUp()
     }
 
@@ -105,7 +105,7 @@ struct DirectMessageTests {
         _ = try await ledger.log.append(NewEvent(frame.bytes, encoding: .fromRadio, source: source))
         try await ledger.catchUp()
         // One view is rebuilt beside the others, which go on with what they stored of the key.
-        try await ledger.rebuild(["messages"])
+        try await ledger.maintenance.rebuild(["messages"])
         _ = try await ledger.log.append(NewEvent(try sealed("hello", id: 78), encoding: .serviceEnvelope, source: source))
         try await ledger.catchUp()
         #expect(try ledger.messages().map(\.text) == ["hello"])

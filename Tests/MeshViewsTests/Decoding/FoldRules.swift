@@ -26,7 +26,7 @@ struct FoldRules {
             from: 1_002, to: 1_001, id: 78, port: Port.routing, payload: Packet.routing(error: 0), requestID: 77)
         let ledger = try await ledger(of: [message, receipt])
         let key = try #require(try ledger.message(id: 77, from: 1_001).flatMap { MessageKey($0) })
-        try await ledger.annotate(.read([key]))
+        try await ledger.annotations.record(.read([key]))
         let head = ledger.log.head
         let source = try await ledger.log.source(named: "test")
         for (gateway, relay) in [("!00000012", UInt32(0x12)), ("!00000013", 0x13)] {
@@ -38,7 +38,7 @@ struct FoldRules {
         #expect(ledger.log.head.rawValue == head.rawValue + 2)
         let row = try #require(try ledger.messages().first)
         #expect(try ledger.messages().count == 1 && row.receptions == 3 && row.state == .delivered && row.isRead)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.messages() == [row])
         try await ledger.close()
     }
@@ -119,7 +119,7 @@ struct FoldRules {
         }
         let ledger = try await ledger(of: packets)
         #expect(try ledger.positions(of: nil).map(\.latitudeE7) == [479_000_000])
-        #expect(try ledger.quarantine(view: "positions").map(\.sequence) == [3])
+        #expect(try ledger.maintenance.quarantine(view: "positions").map(\.sequence) == [3])
         #expect(ledger.log.head.rawValue == 4)
         try await ledger.close()
     }

@@ -43,9 +43,9 @@ struct OtherForms {
             _ = try await ledger.log.append(events)
             try await ledger.catchUp()
             try check(ledger)
-            let digests = try (ledger.digest(of: "positions"), ledger.digest(of: "telemetry"))
-            try await ledger.rebuild()
-            let again = try (ledger.digest(of: "positions"), ledger.digest(of: "telemetry"))
+            let digests = try (ledger.maintenance.digest(of: "positions"), ledger.maintenance.digest(of: "telemetry"))
+            try await ledger.maintenance.rebuild()
+            let again = try (ledger.maintenance.digest(of: "positions"), ledger.maintenance.digest(of: "telemetry"))
             #expect(again == digests)
             try await ledger.close()
         }

@@ -73,7 +73,7 @@ struct PacketsWithoutID {
         try await ledger.catchUp()
         #expect(try rows() == once)
         #expect(try ledger.packets(EventSelection(packetID: 0)).count == 180)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try rows() == once)
         try await ledger.close()
     }
@@ -138,7 +138,7 @@ struct PacketsWithoutID {
         try await hear([6], "!00000013")
         let rows = try ledger.messages().sorted { $0.time < $1.time }
         #expect(rows.map(\.text) == ["text 3", "text 4", "text 5", "text 6"] && rows.map(\.receptions) == [2, 1, 1, 3])
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.messages().sorted { $0.time < $1.time } == rows)
         try await ledger.close()
     }

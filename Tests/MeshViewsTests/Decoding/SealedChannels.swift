@@ -50,27 +50,27 @@ struct SealedChannels {
         }
         _ = try await ledger.log.append(events)
         try await ledger.catchUp()
-        #expect(try ledger.nodes().allSatisfy { $0.unreadable == $0.packets } && ledger.quarantine().isEmpty)
+        #expect(try ledger.nodes().allSatisfy { $0.unreadable == $0.packets } && ledger.maintenance.quarantine().isEmpty)
 
         // The same key without tags opens nothing of it but what was made so, under a hash of its own.
-        try await ledger.setKeyring(Keyring.standard.adding(try Self.key(forged, isAEAD: false)))
+        try await ledger.keys.set(Keyring.standard.adding(try Self.key(forged, isAEAD: false)))
         try await ledger.catchUp()
         #expect(try ledger.packets().filter { $0.opening.isReadable }.map(\.id) == [counted.id])
 
-        try await ledger.setKeyring(Keyring.standard.adding(try Self.key(forged)).adding(try Self.key(forged, isAEAD: false)))
+        try await ledger.keys.set(Keyring.standard.adding(try Self.key(forged)).adding(try Self.key(forged, isAEAD: false)))
         try await ledger.catchUp()
         let rows = try ledger.packets()
         #expect(Set(rows.filter { $0.opening == .channelKey }.map(\.id)) == Set(harbour.map(\.id)))
         #expect(Set(rows.filter { $0.opening == .badTag }.map(\.id)) == [forged.id, counted.id])
-        let quarantined = try ledger.quarantine()
+        let quarantined = try ledger.maintenance.quarantine()
         #expect(quarantined.map(\.sequence).sorted() == [harbour.count + 1, harbour.count + 2].map(UInt64.init))
         #expect(quarantined.allSatisfy { $0.reason.contains("authentication failed") }, "\(quarantined.map(\.reason))")
         let channels = try ledger.channels().filter { $0.channel.name == "Harbour" }
         #expect(channels.map(\.hash) == [UInt32(forged.channel_hash)])
         // Taking the key away closes them again.
-        try await ledger.setKeyring(.standard)
+        try await ledger.keys.set(.standard)
         try await ledger.catchUp()
-        #expect(try ledger.packets().allSatisfy { $0.opening == .opaque } && ledger.quarantine().isEmpty)
+        #expect(try ledger.packets().allSatisfy { $0.opening == .opaque } && ledger.maintenance.quarantine().isEmpty)
         try await ledger.close()
     }
 }

@@ -102,7 +102,7 @@ struct UnknownTimes {
         #expect(other.isTimeOfImport && other.lastHeard == Self.heard + 900_000)
         #expect(try ledger.latestPosition(of: 0x11)?.timeSource == .import, "the only one that there is")
         #expect(try ledger.link(hearer: gateway.gateway, heard: 0x12)?.isTimeOfImport == true)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.node(0x11) == node)
         try await ledger.close()
     }
@@ -176,7 +176,7 @@ struct UnknownTimes {
             Packet(from: 0, id: 3, port: Port.position, payload: Packet.position(1_000, 2_000)),
             Packet(id: 2, port: 0, payload: [1]),
         ])
-        #expect(try ledger.quarantine().map(\.sequence).sorted() == [1, 4])
+        #expect(try ledger.maintenance.quarantine().map(\.sequence).sorted() == [1, 4])
         let node = try #require(try ledger.node(0x1000_0001))
         // The first packet turned readable in its second reception, the other one stays unreadable.
         #expect((node.packets, node.receptions, node.unreadable) == (2, 3, 1))

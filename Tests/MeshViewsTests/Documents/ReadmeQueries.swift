@@ -45,12 +45,12 @@ struct ReadmeQueries {
         // AskingFromSwift 3
         var silent = FetchDescriptor<NodeRow>()
         silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
-        let gone = try await ledger.archive(rows: silent, rules: [RelationRule(NodeRow.positions, .cascade)])
+        let gone = try await ledger.annotations.archive(rows: silent, rules: [RelationRule(NodeRow.positions, .cascade)])
         print(gone?.count ?? 0)
 
         let guards = Relation<NodeRow, NodeRow>(made: "guards")
         let nodes = try ledger.nodes()
-        try await ledger.set(guards, of: Array(nodes.prefix(1)), to: Array(nodes.dropFirst().prefix(2)))
+        try await ledger.annotations.set(guards, of: Array(nodes.prefix(1)), to: Array(nodes.dropFirst().prefix(2)))
         for guarded in try ledger.related(nodes[0], guards) { print(guarded.longName) }
         // AskingFromSwift 3
         #expect(try ledger.related(nodes[0], guards).count == 2 && (gone?.count ?? 0) > 0 && ledger.fetchCount(silent) == 0)
@@ -62,10 +62,10 @@ struct ReadmeQueries {
         // AskingFromSwift 2
         let since: UInt32 = 1_700_000_000
         if let node = try ledger.nodes().first?.number {
-            try await ledger.annotate(.favorite(node), .note(node, "on the roof"))
+            try await ledger.annotations.record(.favorite(node), .note(node, "on the roof"))
         }
-        let hidden = try await ledger.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.time < since }))
-        if let hidden { try await ledger.revert(hidden.events.lowerBound) }
+        let hidden = try await ledger.annotations.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.time < since }))
+        if let hidden { try await ledger.annotations.revert(hidden.events.lowerBound) }
         // AskingFromSwift 2
         try await ledger.close()
     }
@@ -80,14 +80,14 @@ struct ReadmeQueries {
         consumer.close()
 
         let harbour = try ChannelKey(name: "Harbour", base64: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-        try await ledger.changeKeys(.addChannels([harbour]))
-        try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
+        try await ledger.keys.change(.addChannels([harbour]))
+        try ledger.retention.setPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
         if let message = try ledger.messages(RowQuery(limit: 1)).first {
-            try await ledger.erase(.packet(id: message.id, from: message.from), reason: "asked for by its author")
+            try await ledger.erasure.erase(.packet(id: message.id, from: message.from), reason: "asked for by its author")
         }
         // AskingFromSwift 4
         #expect(try ledger.log.consumers().map(\.name) == ["feed"])
-        #expect(try ledger.retentionPolicy().longestSeconds == 7_776_000 && ledger.log.erasures().count == 1)
+        #expect(try ledger.retention.policy().longestSeconds == 7_776_000 && ledger.log.erasures().count == 1)
         try await ledger.close()
     }
 
@@ -100,7 +100,7 @@ struct ReadmeQueries {
         try await then.close()
 
         let now = try ledger.fetchCount(FetchDescriptor<PositionRow>())
-        let changes = try ledger.changes(of: "positions", from: .sequence(100), through: .sequence(200))
+        let changes = try ledger.changes.fetch(of: "positions", from: .sequence(100), through: .sequence(200))
         print(early, now, changes.count { $0.old == nil }, changes.count { $0.new == nil })
         // AskingThePast 1
         #expect(early > 0 && early < now && changes.count { $0.old == nil } == now - early)

@@ -18,12 +18,12 @@ struct ErasedBaselines {
         let others = (0..<300).map { Packet(from: 1_002, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
         _ = try await ledger.log.append((users + others).map { $0.event(source) })
         try await ledger.catchUp()
-        try await ledger.retain(through: EventSequence(256))
+        try await ledger.retention.retain(through: EventSequence(256))
         func names() throws -> [String] {
             try ledger.nodeHistory(RowQuery(newestFirst: false)).map(\.longName).filter { !$0.isEmpty }
         }
         #expect(try names() == ["First", "Second", "Third"])
-        try await ledger.erase(.packet(id: 8, from: 1_001), reason: "asked for")
+        try await ledger.erasure.erase(.packet(id: 8, from: 1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try names() == ["First", "Third"])
         try await ledger.close()
@@ -35,9 +35,9 @@ struct ErasedBaselines {
         let named = (0..<300).map { Packet(from: 1_001, id: 7 + $0, rxTime: Self.start + $0, payload: Array("hello".utf8)) }
         _ = try await ledger.log.append(named.map { $0.event(source) })
         try await ledger.catchUp()
-        let found = try ledger.erasable(.node(1_001))
-        try await ledger.retain(through: EventSequence(256))
-        let report = try await ledger.erase(
+        let found = try ledger.erasure.erasable(.node(1_001))
+        try await ledger.retention.retain(through: EventSequence(256))
+        let report = try await ledger.erasure.erase(
             .sequences(Array(found.flatMap { [$0.lowerBound...EventSequence(256), EventSequence(257)...$0.upperBound] })),
             reason: "asked for", forgetting: ErasureSelection.node(1_001).forgotten)
         try await ledger.catchUp()
@@ -61,10 +61,10 @@ struct ErasedBaselines {
         let others = (0..<300).map { Packet(from: 1_005, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
         _ = try await ledger.log.append(([position(1_002, 5), position(1_003, 6), answer] + others).map { $0.event(source) })
         try await ledger.catchUp()
-        try await ledger.retain(through: EventSequence(256))
+        try await ledger.retention.retain(through: EventSequence(256))
         let before = try #require(try ledger.traceRoutes().first)
         #expect(Set(before.places.map(\.node)) == [1_002, 1_003])
-        try await ledger.erase(.node(1_002), reason: "asked for")
+        try await ledger.erasure.erase(.node(1_002), reason: "asked for")
         try await ledger.catchUp()
         let after = try #require(try ledger.traceRoutes().first)
         #expect(after.places == before.places.filter { $0.node == 1_003 })
@@ -81,10 +81,10 @@ struct ErasedBaselines {
         }
         _ = try await ledger.log.append(packets.map { $0.event(source) })
         try await ledger.catchUp()
-        try await ledger.retain(through: EventSequence(256))
+        try await ledger.retention.retain(through: EventSequence(256))
         let subject = ErasureSelection.node(1_001).forgotten
         await #expect(throws: EventLogError.self) {
-            try await ledger.engine.erase(ledger.definitions, keyring: ledger.keyring, forgetting: subject) {
+            try await ledger.engine.erase(ledger.definitions, keyring: ledger.keys.keyring, forgetting: subject) {
                 throw EventLogError(.diskFull, path: ledger.path)
             }
         }
@@ -92,9 +92,9 @@ struct ErasedBaselines {
         func senders() throws -> [UInt32: Int] { Dictionary(grouping: try ledger.messages(), by: \.from).mapValues(\.count) }
         let found = try senders()
         #expect(found == [1_001: 44, 1_002: 300])
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try senders() == found)
-        try await ledger.erase(.node(1_001), reason: "asked for")
+        try await ledger.erasure.erase(.node(1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try senders() == [1_002: 300])
         try await ledger.close()

@@ -25,12 +25,12 @@ struct ErasedKeptRows {
             ] + (0..<600).map { packet(1_005, 100 + $0, Port.text, Array("hello".utf8)) }
         _ = try await ledger.log.append(packets.prefix(300).map { $0.event(source) })
         try await ledger.catchUp()
-        try await ledger.archive(rows: FetchDescriptor<WaypointRow>(), keeping: ["name"])
-        try await ledger.archive(rows: FetchDescriptor<PositionRow>(), keeping: ["latitude"])
-        try await ledger.archive(rows: FetchDescriptor<NodeChangeRow>(), keeping: ["longName"])
+        try await ledger.annotations.archive(rows: FetchDescriptor<WaypointRow>(), keeping: ["name"])
+        try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(), keeping: ["latitude"])
+        try await ledger.annotations.archive(rows: FetchDescriptor<NodeChangeRow>(), keeping: ["longName"])
         _ = try await ledger.log.append(packets.dropFirst(300).map { $0.event(source) })
         try await ledger.catchUp()
-        if dropping { try await ledger.retain(through: EventSequence(512)) }
+        if dropping { try await ledger.retention.retain(through: EventSequence(512)) }
         return ledger
     }
 
@@ -42,11 +42,11 @@ struct ErasedKeptRows {
         let ledger = try await ledger(dropping: dropping)
         let all = try kept(ledger)
         #expect(all.count == 4 && all.contains("{\"name\":\"Camp\"}"), "\(all)")
-        try await ledger.erase(.node(1_001), reason: "asked for")
+        try await ledger.erasure.erase(.node(1_001), reason: "asked for")
         try await ledger.catchUp()
         let left = try kept(ledger)
         #expect(left == ["{\"latitude\":48}"], "\(left)")
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try kept(ledger) == left)
         try await ledger.close()
     }
@@ -56,7 +56,7 @@ struct ErasedKeptRows {
         let gone = [5: "{\"name\":\"Camp\"}", 6: "{\"latitude\":47.9}", 8: "{\"longName\":\"Rover\"}"][id] ?? ""
         let all = try kept(ledger)
         #expect(all.contains(gone))
-        try await ledger.erase(.packet(id: id, from: 1_001), reason: "asked for")
+        try await ledger.erasure.erase(.packet(id: id, from: 1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try kept(ledger) == all.subtracting([gone]))
         try await ledger.close()

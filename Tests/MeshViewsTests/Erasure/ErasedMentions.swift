@@ -41,7 +41,7 @@ struct ErasedMentions {
             #expect(try ledger.log.sealingStatistics().sealedEvents > 3_009)
         }
         func found(_ selection: ErasureSelection) throws -> [ClosedRange<UInt64>] {
-            try ledger.erasable(selection).map { $0.lowerBound.rawValue...$0.upperBound.rawValue }
+            try ledger.erasure.erasable(selection).map { $0.lowerBound.rawValue...$0.upperBound.rawValue }
         }
         #expect(try found(.node(Self.node)) == [3_001...3_001, 3_006...3_006])
         #expect(try found(.node(Self.node, mentions: true)) == [3_001...3_003, 3_006...3_006])
@@ -51,7 +51,7 @@ struct ErasedMentions {
         #expect(try found(.node(Self.node + 16, mentions: true)) == [3_008...3_008])
         #expect(try found(.node(Self.node + 32, mentions: true)) == [3_009...3_009])
         #expect(try found(.node(Self.node + 16)) == [] && found(.node(Self.node + 32)) == [])
-        let report = try await ledger.erase(.node(Self.node, mentions: true), reason: "asked for")
+        let report = try await ledger.erasure.erase(.node(Self.node, mentions: true), reason: "asked for")
         #expect(report.erased == 4)
         #expect(try found(.node(Self.node, mentions: true)) == [])
         #expect(try found(.node(Self.other, mentions: true)) == [3_005...3_005, 3_008...3_009])

@@ -31,7 +31,7 @@ import Testing
         try await before.close()
 
         ledger = try await Ledger.open(at: path)
-        try await ledger.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
+        try await ledger.erasure.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
         try await ledger.catchUp()
         try await ledger.close()
         // As it is while they are being made, or when that was interrupted.
@@ -52,7 +52,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for sequence in stride(from: 10 as UInt64, to: 200, by: 10) {
-                    try await ledger.erase(.sequences([EventSequence(sequence)...EventSequence(sequence)]), reason: "asked for")
+                    try await ledger.erasure.erase(
+                        .sequences([EventSequence(sequence)...EventSequence(sequence)]), reason: "asked for")
                 }
             }
             for _ in 0..<3 {
@@ -61,7 +62,7 @@ import Testing
             try await group.waitForAll()
         }
         try await ledger.catchUp()
-        let statuses = try await ledger.views()
+        let statuses = try await ledger.maintenance.views()
         #expect(statuses.allSatisfy { $0.checkpoint == ledger.log.head.rawValue && !$0.holdsErased })
         try await ledger.close()
     }
@@ -72,10 +73,10 @@ import Testing
         try await ledger.log.append(events(40, ledger.log.source(named: "radio")))
         try await ledger.catchUp()
         let erased = try ledger.store(of: "nodes")
-        try await ledger.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
+        try await ledger.erasure.erase(.sequences([EventSequence(7)...EventSequence(9)]), reason: "asked for")
         try await ledger.catchUp()
         let closed = try ledger.store(of: "nodes")
-        try await ledger.changeKeys(.addChannels([ChannelKey(name: "Harbour", psk: [1, 2, 3])]))
+        try await ledger.keys.change(.addChannels([ChannelKey(name: "Harbour", psk: [1, 2, 3])]))
         try await ledger.catchUp()
         for store in [erased, closed] {
             let error = #expect(throws: StorageError.self) { _ = try store.environment.beginRead() }

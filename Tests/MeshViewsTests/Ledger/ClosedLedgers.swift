@@ -47,9 +47,10 @@ struct ClosedLedgers {
         let again = try await Ledger.open(at: path)
         try await again.catchUp()
         let messages = try again.fetchCount(FetchDescriptor<MessageRow>())
-        let digest = try again.digest(of: "messages")
-        try await again.rebuild()
-        #expect(try again.fetchCount(FetchDescriptor<MessageRow>()) == messages && again.digest(of: "messages") == digest)
+        let digest = try again.maintenance.digest(of: "messages")
+        try await again.maintenance.rebuild()
+        #expect(
+            try again.fetchCount(FetchDescriptor<MessageRow>()) == messages && again.maintenance.digest(of: "messages") == digest)
         #expect(try await again.close(within: .seconds(60)) == 0)
     }
 
@@ -67,7 +68,7 @@ struct ClosedLedgers {
             }
             #expect(code { _ = try ledger.fetch(FetchDescriptor<MessageRow>()) } == .closed)
             #expect(code { _ = try ledger.nodes() } == .closed)
-            #expect(code { _ = try ledger.digest(of: "messages") } == .closed)
+            #expect(code { _ = try ledger.maintenance.digest(of: "messages") } == .closed)
             #expect(code { _ = try ledger.packets() } == .closed)
             #expect(code { _ = try ledger.consumer(named: "late") } == .closed)
         }
@@ -77,17 +78,17 @@ struct ClosedLedgers {
         let folder = try TemporaryFolder()
         let ledger = try await ledger(in: folder, messages: 1)
         for bytes in [0, -1] {
-            #expect(throws: LedgerError.self) { try ledger.setSizeLimit(SizeLimit(bytes: bytes)) }
-            #expect(throws: LedgerError.self) { try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: bytes)) }
-            #expect(throws: LedgerError.self) { try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: Int64(bytes))) }
+            #expect(throws: LedgerError.self) { try ledger.retention.setSizeLimit(SizeLimit(bytes: bytes)) }
+            #expect(throws: LedgerError.self) { try ledger.retention.setPolicy(RetentionPolicy(largestBytes: bytes)) }
+            #expect(throws: LedgerError.self) { try ledger.retention.setPolicy(RetentionPolicy(longestSeconds: Int64(bytes))) }
         }
         try await ledger.catchUp()
         let past = try ledger.asOf(.sequence(1))
-        let error = #expect(throws: LedgerError.self) { try past.setRetentionPolicy(RetentionPolicy(longestSeconds: 5)) }
+        let error = #expect(throws: LedgerError.self) { try past.retention.setPolicy(RetentionPolicy(longestSeconds: 5)) }
         #expect(error?.code == .readOnly)
-        #expect(throws: LedgerError.self) { try past.setSizeLimit(SizeLimit(bytes: 1 << 30)) }
+        #expect(throws: LedgerError.self) { try past.retention.setSizeLimit(SizeLimit(bytes: 1 << 30)) }
         try await past.close()
-        #expect(try ledger.retentionPolicy() == RetentionPolicy() && ledger.sizeLimit() == SizeLimit())
+        #expect(try ledger.retention.policy() == RetentionPolicy() && ledger.retention.sizeLimit() == SizeLimit())
         try await ledger.close()
         try await Ledger.open(at: folder.path + "/mesh.ledger").close()
     }

@@ -70,7 +70,7 @@ struct Commits {
         _ = try await ledger.log.append((2...count + 1).map { text($0).event(source) })
         let views = ["messages", "nodes", "packets"]
         func checkpoints() async throws -> Set<UInt64> {
-            Set(try await ledger.views().filter { views.contains($0.name) }.map(\.checkpoint))
+            Set(try await ledger.maintenance.views().filter { views.contains($0.name) }.map(\.checkpoint))
         }
         let head = ledger.log.head.rawValue
         try await eventually { try await checkpoints() == [head] }
@@ -86,8 +86,10 @@ struct Commits {
         options.log.isDurable = false
         let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: options)
         let source = try await ledger.log.source(named: "test")
-        func folded() async -> UInt64 { await ledger.projectorStatistics()["positions"]?.folded ?? 0 }
-        func commits() async -> Int { await ledger.projectorStatistics()["positions"]?.commits.values.reduce(0, +) ?? 0 }
+        func folded() async -> UInt64 { await ledger.maintenance.projectorStatistics()["positions"]?.folded ?? 0 }
+        func commits() async -> Int {
+            await ledger.maintenance.projectorStatistics()["positions"]?.commits.values.reduce(0, +) ?? 0
+        }
         let before = await commits()
         for step in 0..<100 {
             clock.advance(to: .milliseconds(step * 100))
@@ -115,11 +117,11 @@ struct Commits {
             _ = try await ledger.log.append((start..<start + 1_000).map { position($0).event(source) })
         }
         await #expect(throws: LedgerError.self) { try await ledger.flush() }
-        let failing = try #require(await ledger.condition())
+        let failing = try #require(await ledger.maintenance.condition())
         #expect(failing.isDegraded && failing.foldFailure?.contains("positions") == true, "\(failing)")
         try positions.setSizeLimit(100_000_000)
         try await ledger.flush()
-        #expect(await ledger.condition()?.foldFailure == nil)
+        #expect(await ledger.maintenance.condition()?.foldFailure == nil)
         #expect(try ledger.positions(of: 1_001).count > 1_000)
         try await ledger.close()
     }
@@ -135,10 +137,10 @@ struct Commits {
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(RandomPackets().packets(300, seed: 5).map { $0.event(source) })
         try await ledger.catchUp()
-        let digests = try Ledger.viewNames.map { try ledger.digest(of: $0) }
+        let digests = try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) }
         for view in Ledger.viewNames {
-            try await ledger.rebuild([view])
-            #expect(try Ledger.viewNames.map { try ledger.digest(of: $0) } == digests, "\(view)")
+            try await ledger.maintenance.rebuild([view])
+            #expect(try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) } == digests, "\(view)")
         }
         // Events whose annotations are refused, or whose transaction throws, are in neither the log nor a view.
         let head = ledger.log.head
@@ -150,7 +152,7 @@ struct Commits {
             }
         }
         #expect(try ledger.log.head == head && ledger.node(9_999) == nil)
-        #expect(try Ledger.viewNames.map { try ledger.digest(of: $0) } == digests)
+        #expect(try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) } == digests)
         try await ledger.close()
     }
 }

@@ -13,9 +13,10 @@ import ViewQuery
     private func life(_ ledger: Ledger) async throws -> [String] {
         var answers: [String] = []
         func note(_ what: String, hasDigests: Bool = true) throws {
-            if hasDigests { answers += try Ledger.viewNames.map { "\(what) \($0) \(try ledger.digest(of: $0))" } }
+            if hasDigests { answers += try Ledger.viewNames.map { "\(what) \($0) \(try ledger.maintenance.digest(of: $0))" } }
             answers.append(
-                "\(what) \(try ledger.nodes().count) \(try ledger.messages().map(\.text)) \(try ledger.quarantine().count)")
+                "\(what) \(try ledger.nodes().count) \(try ledger.messages().map(\.text)) \(try ledger.maintenance.quarantine().count)"
+            )
         }
         let source = try await ledger.log.source(named: "test")
         let packets = RandomPackets().packets(600, seed: 71)
@@ -23,25 +24,25 @@ import ViewQuery
         try await ledger.catchUp()
         try note("folded")
         let node = try #require(try ledger.nodes(RowQuery(newestFirst: false)).first).number
-        try await ledger.annotate(.favorite(node), .note(node, "x"))
+        try await ledger.annotations.record(.favorite(node), .note(node, "x"))
         let archived = try #require(
-            try await ledger.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == node })))
+            try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == node })))
         try note("annotated")
-        try await ledger.revert(archived.events.lowerBound)
+        try await ledger.annotations.revert(archived.events.lowerBound)
         try note("undone")
-        try await ledger.setKeyring(Keyring())
+        try await ledger.keys.set(Keyring())
         try await ledger.catchUp()
         try note("without keys")
-        try await ledger.setKeyring(.standard)
+        try await ledger.keys.set(.standard)
         _ = try await ledger.log.append(packets[400...].map { $0.event(source) })
         try await ledger.catchUp()
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try note("rebuilt")
         let then = try ledger.asOf(.sequence(200))
         answers.append("then \(try then.nodes().count) \(try then.messages().count)")
         try await then.close()
         answers += try ledger.searchMessages("text", .allWords, RowQuery(limit: 9)).map { "\($0.score) \($0.row.text)" }
-        _ = try await ledger.erase(.node(node), reason: "test")
+        _ = try await ledger.erasure.erase(.node(node), reason: "test")
         try await ledger.catchUp()
         // What is left in place of an erased record depends on a salt that is drawn at random.
         try note("erased", hasDigests: false)

@@ -11,7 +11,7 @@ struct Recovery {
     private static let views = Ledger.viewNames
     private let traffic = RandomPackets()
 
-    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
+    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.maintenance.digest(of: $0) } }
 
     @Test(arguments: 1...3) func `K13: any pattern of flushes and reopenings gives the rows of one full fold`(seed: UInt64)
         async throws
@@ -85,8 +85,8 @@ struct Recovery {
         try FileManager.default.copyItem(atPath: folder.path + "/long/views", toPath: short + "/views")
         let ledger = try await Ledger.open(at: short)
         try await ledger.catchUp()
-        #expect(try await ledger.views().allSatisfy { $0.checkpoint == 30 })
-        #expect(try ledger.viewsBeyondLog().isEmpty)
+        #expect(try await ledger.maintenance.views().allSatisfy { $0.checkpoint == 30 })
+        #expect(try ledger.maintenance.viewsBeyondLog().isEmpty)
         try await ledger.close()
     }
 
@@ -101,7 +101,7 @@ struct Recovery {
         try await ledger.close()
         let changed = LedgerOptions(caps: ViewCaps(messages: 5))
         let reader = try await Ledger.open(at: path, options: LedgerOptions(access: .readOnly, caps: changed.caps))
-        #expect(try await reader.views().first { $0.name == "messages" }?.isStale == true)
+        #expect(try await reader.maintenance.views().first { $0.name == "messages" }?.isStale == true)
         #expect(try reader.messages().count > 5)
         try await reader.close()
         ledger = try await Ledger.open(at: path, options: changed)
@@ -117,7 +117,7 @@ struct Recovery {
     @Test func `M25: readers in between always get a whole old or a whole new view`() async throws {
         let ledger = try await ledger(of: traffic.packets(300, seed: 4))
         let expected = try ledger.nodes().count
-        let rebuilding = Task { for _ in 0..<10 { try await ledger.rebuild() } }
+        let rebuilding = Task { for _ in 0..<10 { try await ledger.maintenance.rebuild() } }
         var reads = 0
         while reads < 400 {
             #expect(try ledger.nodes().count == expected)
@@ -135,18 +135,18 @@ struct Recovery {
         let ledger = try await Ledger.create(at: path)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(30_000, seed: 5).map { $0.event(source) })
-        try await ledger.setKeyring(Keyring())
-        try await ledger.setKeyring(.standard)
+        try await ledger.keys.set(Keyring())
+        try await ledger.keys.set(.standard)
         try await ledger.close()
         for _ in 0..<5 {
             try FileManager.default.removeItem(atPath: path + "/views")
             let again = try await Ledger.open(at: path)
-            try await again.setKeyring(again.keyring.channels.isEmpty ? .standard : Keyring())
+            try await again.keys.set(again.keys.keyring.channels.isEmpty ? .standard : Keyring())
             try await again.close()
         }
         let last = try await Ledger.open(at: path)
         try await last.catchUp()
-        #expect(try await last.views().allSatisfy { $0.checkpoint == 30_000 })
+        #expect(try await last.maintenance.views().allSatisfy { $0.checkpoint == 30_000 })
         try await last.close()
     }
 
@@ -177,7 +177,7 @@ struct Recovery {
         let heard = try ledger.nodes().reduce(0) { $0 + Int($1.receptions) }
         #expect(heard == 480)
         let live = try digests(ledger)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try digests(ledger) == live)
         try await ledger.close()
     }
@@ -193,13 +193,13 @@ struct Recovery {
         _ = try await ledger.log.append(traffic.packets(300, seed: 21).map { $0.event(source) })
         try await ledger.catchUp()
         let names = ledger.viewNames
-        let before = try names.map { try ledger.digest(of: $0) }
+        let before = try names.map { try ledger.maintenance.digest(of: $0) }
         for removed in [["positions"], ["nodes", "port-use"], names] {
             try await ledger.close()
             for name in removed { try FileManager.default.removeItem(atPath: "\(path)/views/\(name)") }
             ledger = try await Ledger.open(at: path, options: options)
             try await ledger.catchUp()
-            #expect(try names.map { try ledger.digest(of: $0) } == before, "without \(removed)")
+            #expect(try names.map { try ledger.maintenance.digest(of: $0) } == before, "without \(removed)")
         }
         try await ledger.close()
     }

@@ -81,9 +81,9 @@ struct ViewsTakenUp {
             let work = Task {
                 switch making {
                 case .keys:
-                    try await ledger.setKeyring(
+                    try await ledger.keys.set(
                         Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: Array(repeating: 7, count: 32))))
-                case .rebuild: try await ledger.rebuild()
+                case .rebuild: try await ledger.maintenance.rebuild()
                 }
             }
             try await Task.sleep(for: .microseconds(delay * 500))
@@ -95,7 +95,7 @@ struct ViewsTakenUp {
             try await ledger.catchUp()
             #expect(try ledger.messages().count == 300, "after \(delay * 500) µs")
             #expect(try FileManager.default.contentsOfDirectory(atPath: views).count == Ledger.viewNames.count)
-            try await ledger.rebuild()
+            try await ledger.maintenance.rebuild()
             try await ledger.close()
         }
     }

@@ -109,7 +109,7 @@ import Testing
             guard seen.count.isMultiple(of: 8) else { return }
             round += 1
             try await Self.append(200, seed: round, to: ledger)
-            if round == 12 { try await ledger.rebuild(["nodes"]) }
+            if round == 12 { try await ledger.maintenance.rebuild(["nodes"]) }
             try await ledger.catchUp()
         }
         #expect(seen.count == Set(seen).count && before.isSubset(of: seen) && round > 12)

@@ -20,8 +20,8 @@ struct IndexesOfViews {
 
     private func expectSound(_ ledger: Ledger, _ when: String) throws {
         for view in Ledger.viewNames {
-            #expect(try ledger.isIndexed(view), "\(view), \(when)")
-            #expect(try ledger.indexFault(of: view) == nil, "\(view), \(when)")
+            #expect(try ledger.maintenance.isIndexed(view), "\(view), \(when)")
+            #expect(try ledger.maintenance.indexFault(of: view) == nil, "\(view), \(when)")
         }
     }
 
@@ -43,10 +43,10 @@ struct IndexesOfViews {
             }
         }
         try newest(ledger)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try expectSound(ledger, "after a rebuild")
         let node = try #require(try ledger.nodes().first?.number)
-        _ = try await ledger.erase(.node(node), reason: "test")
+        _ = try await ledger.erasure.erase(.node(node), reason: "test")
         try await ledger.catchUp()
         try expectSound(ledger, "after an erasure")
         let left = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.time > 0 && $0.node == node })
@@ -65,20 +65,20 @@ struct IndexesOfViews {
         var simulation = MeshSimulation(SimulationOptions(seed: 12, nodes: 40))
         try await append(1_500, of: &simulation, to: ledger)
         try await ledger.catchUp()
-        for view in ["positions", "messages"] { #expect(try !ledger.isIndexed(view)) }
+        for view in ["positions", "messages"] { #expect(try !ledger.maintenance.isIndexed(view)) }
         try newest(ledger)
         let word = try #require(try ledger.messages().lazy.compactMap { $0.text.split(separator: " ").first }.first)
         let query = TextQuery(String(word), in: \MessageRow.text)
         let found = try ledger.search(query).map(\.row)
         #expect(!found.isEmpty)
-        let digests = try Ledger.viewNames.map { try ledger.digest(of: $0) }
+        let digests = try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) }
         try await ledger.close()
 
         ledger = try await Ledger.open(at: path, options: Self.options)
         try await ledger.catchUp()
         try expectSound(ledger, "opened with indexes")
         #expect(try ledger.search(query).map(\.row) == found)
-        #expect(try Ledger.viewNames.map { try ledger.digest(of: $0) } == digests)
+        #expect(try Ledger.viewNames.map { try ledger.maintenance.digest(of: $0) } == digests)
         try await ledger.close()
 
         ledger = try await Ledger.open(at: path, options: bare)

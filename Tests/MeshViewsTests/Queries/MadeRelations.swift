@@ -50,37 +50,40 @@ struct MadeRelations {
     @Test func `G22 K8: relations are set, appended and detached by events, which a replay and an undoing follow`() async throws {
         let ledger = try await Self.ledger()
         #expect(try guarded(ledger, 1_001).isEmpty)
-        try await ledger.set(Self.guards, of: nodes(ledger, 1_001, 1_002), to: waypoints(ledger, 1_003, 1_001))
+        try await ledger.annotations.set(Self.guards, of: nodes(ledger, 1_001, 1_002), to: waypoints(ledger, 1_003, 1_001))
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003] && guarded(ledger, 1_002) == [1_001, 1_003])
-        let append = try await ledger.append(waypoints(ledger, 1_004, 1_003), to: Self.guards, of: nodes(ledger, 1_001))
-            .lowerBound
+        let append = try await ledger.annotations.append(
+            waypoints(ledger, 1_004, 1_003), to: Self.guards, of: nodes(ledger, 1_001)
+        )
+        .lowerBound
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003, 1_004])
-        let detach = try await ledger.detach(waypoints(ledger, 1_001), from: Self.guards, of: nodes(ledger, 1_001)).lowerBound
+        let detach = try await ledger.annotations.detach(waypoints(ledger, 1_001), from: Self.guards, of: nodes(ledger, 1_001))
+            .lowerBound
         #expect(try guarded(ledger, 1_001) == [1_003, 1_004] && guarded(ledger, 1_002) == [1_001, 1_003])
         #expect(try ledger.fetchCount(FetchDescriptor<ReferenceRow>()) == 4)
-        let digest = try ledger.digest(of: ReferenceRow.view)
-        try await ledger.rebuild()
-        #expect(try ledger.digest(of: ReferenceRow.view) == digest && guarded(ledger, 1_001) == [1_003, 1_004])
+        let digest = try ledger.maintenance.digest(of: ReferenceRow.view)
+        try await ledger.maintenance.rebuild()
+        #expect(try ledger.maintenance.digest(of: ReferenceRow.view) == digest && guarded(ledger, 1_001) == [1_003, 1_004])
         let then = try ledger.asOf(.sequence(append.rawValue))
         #expect(try then.related(nodes(ledger, 1_001), Self.guards)[0].map(\.id) == [1_001, 1_003, 1_004])
         try await then.close()
-        try await ledger.revert(detach)
+        try await ledger.annotations.revert(detach)
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003, 1_004])
-        try await ledger.revert(append)
+        try await ledger.annotations.revert(append)
         #expect(try guarded(ledger, 1_001) == [1_001, 1_003])
-        try await ledger.set(Self.guards, of: nodes(ledger, 1_001), to: waypoints(ledger, 1_002))
+        try await ledger.annotations.set(Self.guards, of: nodes(ledger, 1_001), to: waypoints(ledger, 1_002))
         #expect(try guarded(ledger, 1_001) == [1_002])
-        try await ledger.detach(from: Self.guards, of: nodes(ledger, 1_001))
+        try await ledger.annotations.detach(from: Self.guards, of: nodes(ledger, 1_001))
         #expect(try guarded(ledger, 1_001).isEmpty && guarded(ledger, 1_002) == [1_001, 1_003])
 
         let head = ledger.log.head
         let (one, two) = (try nodes(ledger, 1_001), try waypoints(ledger, 1_001, 1_002))
-        await #expect(throws: LedgerError.self) { try await ledger.set(Self.home, of: one, to: two) }
+        await #expect(throws: LedgerError.self) { try await ledger.annotations.set(Self.home, of: one, to: two) }
         await #expect(throws: LedgerError.self) {
-            try await ledger.set(NodeRow.positions, of: one, to: ledger.positions(of: 1_001))
+            try await ledger.annotations.set(NodeRow.positions, of: one, to: ledger.positions(of: 1_001))
         }
         #expect(ledger.log.head == head)
-        try await ledger.set(Self.home, of: one, to: [two[0]])
+        try await ledger.annotations.set(Self.home, of: one, to: [two[0]])
         #expect(try ledger.snapshot { try $0.one(one[0], Self.home)?.id } == 1_001)
         try await ledger.close()
     }
@@ -90,18 +93,18 @@ struct MadeRelations {
         async throws
     {
         let ledger = try await Self.ledger()
-        try await ledger.set(Self.guards, of: nodes(ledger, 1_003), to: waypoints(ledger, 1_001, 1_002))
+        try await ledger.annotations.set(Self.guards, of: nodes(ledger, 1_003), to: waypoints(ledger, 1_001, 1_002))
         let three = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == 1_003 })
         let head = ledger.log.head
         let rules = [RelationRule(NodeRow.positions, rule), RelationRule(Self.guards, rule)]
-        func archive() async throws -> Int? { try await ledger.archive(rows: three, rules: rules)?.count }
+        func archive() async throws -> Int? { try await ledger.annotations.archive(rows: three, rules: rules)?.count }
         if rule == .deny {
             for rule in rules {
-                await #expect(throws: LedgerError.self) { try await ledger.archive(rows: three, rules: [rule]) }
+                await #expect(throws: LedgerError.self) { try await ledger.annotations.archive(rows: three, rules: [rule]) }
             }
             #expect(try ledger.log.head == head && ledger.node(1_003) != nil && ledger.positions(of: 1_003).count == 3)
-            try await ledger.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_003 }))
-            try await ledger.detach(from: Self.guards, of: nodes(ledger, 1_003))
+            try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_003 }))
+            try await ledger.annotations.detach(from: Self.guards, of: nodes(ledger, 1_003))
         }
         let count = try await archive()
         #expect(try ledger.node(1_003) == nil)
@@ -114,9 +117,9 @@ struct MadeRelations {
             let own = FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_003 })
             #expect(try ledger.fetch(own, with: PositionRow.reporter).allSatisfy(\.related.isEmpty))
         }
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.node(1_003) == nil && ledger.positions(of: 1_003).count == (isKept ? 3 : 0))
-        try await ledger.restore(rows: three)
+        try await ledger.annotations.restore(rows: three)
         #expect(try guarded(ledger, 1_003) == (rule == .noAction ? [1_001, 1_002] : []))
         try await ledger.close()
     }
@@ -153,10 +156,10 @@ struct MadeRelations {
                 == nodes.filter { node in count(node) > 0 && !messages.contains { $0.from == node.number } }.map(\.number))
         #expect(
             try found(.any([.count(NodeRow.positions, atLeast: 4), .exists(NodeRow.sentMessages)])) == [1_002, 1_004, 1_005])
-        try await ledger.set(Self.guards, of: [nodes[0]], to: waypoints(ledger, 1_001))
+        try await ledger.annotations.set(Self.guards, of: [nodes[0]], to: waypoints(ledger, 1_001))
         #expect(try found(.exists(Self.guards)) == [1_001])
         // What is archived is related to nothing.
-        try await ledger.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_001 }))
+        try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_001 }))
         #expect(try found(.exists(NodeRow.positions)) == [1_002, 1_003, 1_004])
         var ofReplies = FetchDescriptor<MessageRow>()
         ofReplies.conditions = [.exists(MessageRow.replies)]
@@ -175,9 +178,9 @@ struct MadeRelations {
         descriptor.conditions = [.count(NodeRow.positions, atLeast: 3)]
         var results = ledger.observe(descriptor).makeAsyncIterator()
         #expect(try await results.next()?.rows.map(\.number) == [1_003, 1_004])
-        try await ledger.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_004 }))
+        try await ledger.annotations.archive(rows: FetchDescriptor<PositionRow>(predicate: #Predicate { $0.node == 1_004 }))
         #expect(try await results.next()?.rows.map(\.number) == [1_003])
-        try await ledger.archive(rows: FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == 1_003 }))
+        try await ledger.annotations.archive(rows: FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == 1_003 }))
         #expect(try await results.next()?.rows.map(\.number) == [])
         try await ledger.close()
     }

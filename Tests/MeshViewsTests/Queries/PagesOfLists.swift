@@ -35,7 +35,7 @@ struct PagesOfLists {
         var all: [MessageRow] = []
         try ledger.forEachMessage { all.append($0) }
         let keys = all.compactMap { MessageKey($0) }
-        try await ledger.annotate(.archive(Array(keys.prefix(60))), .read(Array(keys.dropFirst(30).prefix(400))))
+        try await ledger.annotations.record(.archive(Array(keys.prefix(60))), .read(Array(keys.dropFirst(30).prefix(400))))
         try await ledger.catchUp()
         var every = RowQuery(newestFirst: false)
         every.includesArchived = true

@@ -14,7 +14,7 @@ struct RetainedViews {
         nodes: 14, positions: 25, telemetry: 10, messages: 40, waypoints: 25, traceRoutes: 60, links: 90, gateways: 2,
         gatewayNodes: 25, mapReports: 9, sensors: 20, nodeHistory: 5)
 
-    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.digest(of: $0) } }
+    private func digests(_ ledger: Ledger) throws -> [String] { try Self.views.map { try ledger.maintenance.digest(of: $0) } }
 
     private func options(_ caps: ViewCaps = RetainedViews.caps) -> LedgerOptions {
         // One clock for both ledgers: the checksums of their records are part of what is compared.
@@ -45,20 +45,21 @@ struct RetainedViews {
             case 0, 1:
                 let (lowest, highest) = (ledger.log.first.rawValue / 256 + 1, ledger.log.head.rawValue / 256)
                 guard lowest <= highest, next < all.count else { continue }
-                try await ledger.retain(through: EventSequence(256 * UInt64.random(in: lowest...highest, using: &random)))
+                try await ledger.retention.retain(
+                    through: EventSequence(256 * UInt64.random(in: lowest...highest, using: &random)))
                 // What stands in its place in the other ledger is no packet either.
                 _ = try await whole.log.append(NewEvent([], encoding: .note, source: .log))
             case 2:
                 try await ledger.close()
                 ledger = try await Ledger.open(at: path, options: options())
-            default: try await ledger.rebuild(Array(Self.views.shuffled(using: &random).prefix(2)))
+            default: try await ledger.maintenance.rebuild(Array(Self.views.shuffled(using: &random).prefix(2)))
             }
         }
         try await whole.catchUp()
         let expected = try digests(whole)
         try await ledger.catchUp()
         try expect(ledger, expected, "seed \(seed), incremental")
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         try expect(ledger, expected, "seed \(seed), rebuilt")
         try await ledger.close()
         try FileManager.default.removeItem(atPath: path + "/views")
@@ -66,7 +67,7 @@ struct RetainedViews {
         try await ledger.catchUp()
         try expect(ledger, expected, "seed \(seed), from nothing")
         #expect(try ledger.log.verify().isIntact)
-        #expect(try Self.views.allSatisfy { try ledger.rowOrigins(of: $0).isEmpty })
+        #expect(try Self.views.allSatisfy { try ledger.maintenance.rowOrigins(of: $0).isEmpty })
         try await ledger.close()
         try await whole.close()
     }
@@ -82,29 +83,29 @@ struct RetainedViews {
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(3_000, seed: 4).map { $0.event(source) })
-        let retention = try await ledger.retain(through: EventSequence(2_048))
+        let retention = try await ledger.retention.retain(through: EventSequence(2_048))
         #expect(retention.baselines.map(\.view).sorted() == Self.views.sorted())
-        #expect(try await ledger.views().allSatisfy { $0.origins.isEmpty && $0.lost == 0 })
+        #expect(try await ledger.maintenance.views().allSatisfy { $0.origins.isEmpty && $0.lost == 0 })
         try await ledger.close()
         var more = Self.caps
         more.positions = 60
         ledger = try await Ledger.open(at: path, options: options(more))
         try await ledger.catchUp()
-        let origins = try ledger.rowOrigins(of: "positions")
+        let origins = try ledger.maintenance.rowOrigins(of: "positions")
         let made = try #require(retention.baselines.first { $0.view == "positions" }).recipe
         #expect(origins.origins.map(\.through) == [2_048] && origins.origins.map(\.recipe) == [made])
         #expect(origins.olderRecipe(of: 2_048) == made && origins.olderRecipe(of: 2_049) == nil)
-        #expect(try ledger.rowOrigins(of: "messages").isEmpty)
+        #expect(try ledger.maintenance.rowOrigins(of: "messages").isEmpty)
         // A second cut builds on the first baseline, and the mark goes on.
-        try await ledger.retain(through: EventSequence(2_560))
-        try await ledger.rebuild()
-        #expect(try ledger.rowOrigins(of: "positions").origins == origins.origins)
+        try await ledger.retention.retain(through: EventSequence(2_560))
+        try await ledger.maintenance.rebuild()
+        #expect(try ledger.maintenance.rowOrigins(of: "positions").origins == origins.origins)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/baselines") == ["2560"])
         try await ledger.close()
         // Back to the first recipe: what the second one made is marked now.
         ledger = try await Ledger.open(at: path, options: options())
         try await ledger.catchUp()
-        let back = try ledger.rowOrigins(of: "positions")
+        let back = try ledger.maintenance.rowOrigins(of: "positions")
         #expect(back.origins.map(\.through) == [2_048, 2_560])
         try await ledger.close()
     }
@@ -115,7 +116,7 @@ struct RetainedViews {
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(3_000, seed: 9).map { $0.event(source) })
-        try await ledger.retain(through: EventSequence(2_816))
+        try await ledger.retention.retain(through: EventSequence(2_816))
         try await ledger.close()
         let less = ViewCaps(nodes: 6, positions: 3, telemetry: 3, messages: 5)
         ledger = try await Ledger.open(at: path, options: options(less))
@@ -136,7 +137,7 @@ struct RetainedViews {
         var ledger = try await Ledger.create(at: path, options: options())
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(2_000, seed: 5).map { $0.event(source) })
-        try await ledger.retain(through: EventSequence(1_024))
+        try await ledger.retention.retain(through: EventSequence(1_024))
         try await ledger.close()
         let file = path + "/baselines/1024/positions/data.mdb"
         if kind == "missing" {
@@ -149,7 +150,7 @@ struct RetainedViews {
         try FileManager.default.removeItem(atPath: path + "/views")
         ledger = try await Ledger.open(at: path, options: options())
         try await ledger.catchUp()
-        let views = try await ledger.views()
+        let views = try await ledger.maintenance.views()
         #expect(views.filter { $0.lost == 1_024 }.map(\.name) == ["positions"])
         #expect(views.allSatisfy { $0.checkpoint == 2_001 })
         var sequences: [UInt64] = []
@@ -162,11 +163,11 @@ struct RetainedViews {
     @Test func `D3: beyond a cap the view is capped and the log is whole`() async throws {
         // About a thousand positions of twenty nodes.
         let ledger = try await ledger(of: traffic.packets(9_000, seed: 6), options: options())
-        #expect(try await ledger.views().first { $0.name == "positions" }?.rows["positions"] == 20 * 25)
+        #expect(try await ledger.maintenance.views().first { $0.name == "positions" }?.rows["positions"] == 20 * 25)
         #expect(ledger.log.first == EventSequence(1) && ledger.log.head == EventSequence(9_000))
         #expect(try ledger.log.events(in: EventSequence(1)...EventSequence(9_000)).count == 9_000)
-        #expect(try ledger.retentionPolicy().isOff)
-        #expect(try ledger.retentionPlan(RetentionPolicy()) == nil)
+        #expect(try ledger.retention.policy().isOff)
+        #expect(try ledger.retention.plan(RetentionPolicy()) == nil)
         try await ledger.close()
     }
 
@@ -182,10 +183,10 @@ struct RetainedViews {
         // Without a policy, looking for one leaves no trace that could be waited for.
         try await Task.sleep(for: .milliseconds(100))
         #expect(ledger.log.first == EventSequence(1))
-        try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / 2))
+        try ledger.retention.setPolicy(RetentionPolicy(largestBytes: size / 2))
         try await eventually { ledger.log.first > EventSequence(1) }
         try await eventually { try ledger.log.size() <= size / 2 }
-        try ledger.setRetentionPolicy(RetentionPolicy())
+        try ledger.retention.setPolicy(RetentionPolicy())
         try await ledger.close()
         #expect(!FileManager.default.fileExists(atPath: path + "/retention"))
     }
@@ -200,7 +201,7 @@ struct RetainedViews {
         // The first may be applied as what was there when the ledger was opened; each later one is a change.
         for part in [2, 4, 8] {
             let first = ledger.log.first
-            try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: size / part))
+            try ledger.retention.setPolicy(RetentionPolicy(largestBytes: size / part))
             try await eventually { ledger.log.first > first }
         }
         try await ledger.close()
@@ -227,7 +228,7 @@ struct RetainedViews {
             _ = try await whole.log.append(all[start..<start + 500].map { $0.event(other) })
         }
         try await whole.catchUp()
-        try ledger.setRetentionPolicy(RetentionPolicy(largestBytes: 300_000))
+        try ledger.retention.setPolicy(RetentionPolicy(largestBytes: 300_000))
         let work = CutWork()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -243,7 +244,7 @@ struct RetainedViews {
                         await Task.yield()
                         guard last >= ledger.log.first.rawValue else { continue }
                         // Where the policy has dropped more meanwhile, this does nothing.
-                        try await ledger.retain(through: EventSequence(last))
+                        try await ledger.retention.retain(through: EventSequence(last))
                         work.cuts.withLock { $0 += 1 }
                     }
                 }
@@ -252,16 +253,16 @@ struct RetainedViews {
         }
         #expect(work.cuts.withLock { $0 } > 1)
         func rows(_ ledger: Ledger) async throws -> [String] {
-            try await ledger.views().map { "\($0.name) \($0.rows.sorted { $0.key < $1.key })" }
+            try await ledger.maintenance.views().map { "\($0.name) \($0.rows.sorted { $0.key < $1.key })" }
         }
         let expected = try await rows(whole)
         try await ledger.catchUp()
         #expect(try await rows(ledger) == expected)
-        #expect(try Ledger.problemsOfBaselines(ledger.log).isEmpty)
-        try await ledger.rebuild()
+        #expect(try Ledger.Maintenance.problemsOfBaselines(ledger.log).isEmpty)
+        try await ledger.maintenance.rebuild()
         #expect(try await rows(ledger) == expected)
         // The policy may be making a last cut, beside the baselines in force.
-        try ledger.setRetentionPolicy(RetentionPolicy())
+        try ledger.retention.setPolicy(RetentionPolicy())
         func left() throws -> [String] {
             let inForce = String(ledger.log.first.rawValue - 1)
             return try FileManager.default.contentsOfDirectory(atPath: ledger.path + "/baselines").filter { $0 != inForce }
@@ -292,10 +293,10 @@ struct RetainedViews {
         let ledger = try await Ledger.create(at: folder.path + "/mesh.ledger", options: options)
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(2_000, seed: 9).map { $0.event(source) })
-        try ledger.setRetentionPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
+        try ledger.retention.setPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
         clock.advance(200 * 86_400)
         _ = try await ledger.log.append(traffic.packets(20, seed: 10).map { $0.event(source) })
-        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.now, trustsClock: true) != nil)
+        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.now, trustsClock: true) != nil)
         try await waitForPolicy()
         #expect(ledger.log.first == EventSequence(1))
         #expect(try ledger.log.clockJumps().count == (isMeasured ? 1 : 0))
@@ -323,11 +324,11 @@ struct RetainedViews {
             clock.advance(86_400)
         }
         // Six parts, the first six days ago; parts of 500 events end between multiples of 256.
-        let plan = try #require(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now))
+        let plan = try #require(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now))
         #expect(plan.last == EventSequence(768) && plan.count == 768)
-        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 7 * 86_400), now: clock.now) == nil)
-        try await ledger.retain(through: plan.last)
-        #expect(try ledger.retentionPlan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now) == nil)
+        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 7 * 86_400), now: clock.now) == nil)
+        try await ledger.retention.retain(through: plan.last)
+        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now) == nil)
         try await ledger.close()
     }
 }

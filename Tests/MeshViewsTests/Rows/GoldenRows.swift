@@ -126,7 +126,7 @@ struct GoldenRows {
                 try nowhere.payload == Self.packets[4].envelope() && !ledger.positions(of: 1_003).contains { $0.packetID == 5 })
             #expect(try ledger.log.event(EventSequence(21))?.payload == Self.packets[20].envelope())
             #expect(try ledger.message(id: 16, from: 1_001)?.state == .delivered)
-            try await ledger.rebuild()
+            try await ledger.maintenance.rebuild()
         }
         try await ledger.close()
     }

@@ -44,7 +44,7 @@ struct RecordedEnvelopes {
         let ledger = try await EnvelopeFile.recorded.ledger()
         try await ledger.catchUp()
         #expect(ledger.log.head.rawValue == 337)
-        #expect(try ledger.quarantine(view: "nodes").count == 14)
+        #expect(try ledger.maintenance.quarantine(view: "nodes").count == 14)
         let nodes = try ledger.nodes()
         let receptions = nodes.reduce(0) { $0 + $1.receptions }
         // 323 can be read; 39 of them were there before, byte for byte, and are no receptions of their own.
@@ -62,7 +62,7 @@ struct RecordedEnvelopes {
         try await ledger.catchUp()
         let count = try EnvelopeFile.generated.lines().count
         try await expectAll(of: ledger, UInt64(count))
-        let broken = try ledger.quarantine(view: "nodes").count
+        let broken = try ledger.maintenance.quarantine(view: "nodes").count
         let receptions = try ledger.nodes().reduce(0) { $0 + $1.receptions }
         // Packets from nobody are of no node.
         #expect(broken > 0 && receptions <= count - broken && receptions > count * 8 / 10)
@@ -72,7 +72,7 @@ struct RecordedEnvelopes {
     }
 
     private func expectAll(of ledger: Ledger, _ count: UInt64) async throws {
-        for status in try await ledger.views() {
+        for status in try await ledger.maintenance.views() {
             #expect(status.checkpoint == count)
             #expect(!status.isStale)
         }
@@ -83,11 +83,11 @@ struct RecordedEnvelopes {
         let ledger = try await file.ledger()
         try await ledger.catchUp()
         let names = Ledger.viewNames
-        let before = try names.map { try ledger.digest(of: $0) }
-        try await ledger.rebuild()
-        #expect(try names.map { try ledger.digest(of: $0) } == before)
-        try await ledger.rebuild(["messages"])
-        #expect(try names.map { try ledger.digest(of: $0) } == before)
+        let before = try names.map { try ledger.maintenance.digest(of: $0) }
+        try await ledger.maintenance.rebuild()
+        #expect(try names.map { try ledger.maintenance.digest(of: $0) } == before)
+        try await ledger.maintenance.rebuild(["messages"])
+        #expect(try names.map { try ledger.maintenance.digest(of: $0) } == before)
         try await ledger.close()
     }
 
@@ -96,13 +96,13 @@ struct RecordedEnvelopes {
         if file.isMissing(for: "a late key opens what was stored before") { return }
         let ledger = try await file.ledger()
         try await ledger.catchUp()
-        let before = try ledger.digest(of: "positions")
-        try await ledger.setKeyring(Keyring())
+        let before = try ledger.maintenance.digest(of: "positions")
+        try await ledger.keys.set(Keyring())
         try await ledger.catchUp()
-        #expect(try ledger.digest(of: "positions") != before)
-        try await ledger.setKeyring(.standard)
+        #expect(try ledger.maintenance.digest(of: "positions") != before)
+        try await ledger.keys.set(.standard)
         try await ledger.catchUp()
-        #expect(try ledger.digest(of: "positions") == before)
+        #expect(try ledger.maintenance.digest(of: "positions") == before)
         try await ledger.close()
     }
 }

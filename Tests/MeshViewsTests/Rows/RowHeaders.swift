@@ -51,7 +51,7 @@ struct RowHeaders {
         var changed: Set<String> = []
         for lot in stride(from: 0, to: packets.count, by: 20) {
             let before = ledger.log.head.rawValue
-            let feeds = try Ledger.viewNames.reduce(into: [:]) { $0[$1] = try ledger.changePosition(of: $1) }
+            let feeds = try Ledger.viewNames.reduce(into: [:]) { $0[$1] = try ledger.changes.position(of: $1) }
             _ = try await ledger.log.append(packets[lot..<lot + 20].map { $0.event(source) })
             try await ledger.catchUp()
             let now = try all(ledger)
@@ -72,13 +72,13 @@ struct RowHeaders {
             }
             // What no column says, as a message that was acknowledged, is reported by the view's changes.
             for (view, position) in feeds {
-                let news = try ledger.changes(of: view, since: position, limit: 100_000)
+                let news = try ledger.changes.fetch(of: view, since: position, limit: 100_000)
                 #expect(news.position.number >= position.number, "\(view)")
             }
             known = now
         }
         #expect(changed.count >= 7, "\(changed)")
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try all(ledger) == known, "seed \(seed)")
         // Rows that never change are of one event each, which is in the log.
         for row in try ledger.positions(of: nil) {

@@ -55,7 +55,7 @@ struct NodesAndTelemetry {
         }
         let start = UInt64(Self.start)
         #expect(try facts() == [[1, 3, start + 1, start + 3], [2, 2, start + 2, start + 2]])
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try facts() == [[1, 3, start + 1, start + 3], [2, 2, start + 2, start + 2]])
         try await ledger.close()
     }
@@ -125,7 +125,7 @@ struct NodesAndTelemetry {
         var body = WireWriter()
         body.string(3, "tomorrow")
         #expect(unknown.map(\.metrics) == [body.bytes] && unknown.map(\.time) == [Self.start])
-        #expect(try ledger.unknownTelemetry(of: 5).isEmpty && ledger.quarantine().isEmpty)
+        #expect(try ledger.unknownTelemetry(of: 5).isEmpty && ledger.maintenance.quarantine().isEmpty)
         try await ledger.close()
     }
 

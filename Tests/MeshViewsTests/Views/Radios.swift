@@ -98,7 +98,7 @@ struct Radios {
         try await ledger.catchUp()
         let channels = ["index 0", "Harbour", "index 1", "Harbour", "Other", "index 0", "Harbour"]
         #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.channel) == channels)
-        try await ledger.rebuild()
+        try await ledger.maintenance.rebuild()
         #expect(try ledger.messages(RowQuery(newestFirst: false)).map(\.channel) == channels)
         try await ledger.close()
     }

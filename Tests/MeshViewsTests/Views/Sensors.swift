@@ -63,7 +63,7 @@ struct Sensors {
     @Test func `S19: what is no message goes to quarantine, and no row is made`() async throws {
         let ledger = try await ledger(of: [packet(1, Port.paxcounter, [0x08]), packet(2, Port.detectionSensor, [0xff, 0xfe])])
         #expect(try ledger.sensors().isEmpty)
-        #expect(try ledger.quarantine().map(\.sequence) == [2, 1])
+        #expect(try ledger.maintenance.quarantine().map(\.sequence) == [2, 1])
         try await ledger.close()
     }
 }

@@ -114,8 +114,8 @@ struct Waypoints {
                 3, Packet.waypoint(3, String(repeating: "ä", count: 100)) { $0.description = String(repeating: "x", count: 300) }),
             packet(4, [0xff]),
         ])
-        #expect(try ledger.quarantine(view: "waypoints").map(\.sequence) == [1])
-        #expect(try ledger.quarantine(view: "nodes").map(\.sequence) == [4])
+        #expect(try ledger.maintenance.quarantine(view: "waypoints").map(\.sequence) == [1])
+        #expect(try ledger.maintenance.quarantine(view: "nodes").map(\.sequence) == [4])
         let rows = try ledger.waypoints()
         #expect(rows.map(\.id) == [3, 2])
         #expect(rows[1].latitudeE7 == nil && rows[1].longitudeE7 == nil)

@@ -40,7 +40,7 @@ struct LiveQueryState<Row: QueryRow> {
     private mutating func mayHaveChanged(_ ledger: Ledger) throws -> Bool {
         guard let token else { return true }
         if hasLooked, try otherPositions(ledger) != others { return true }
-        let now = try ledger.changePosition(of: Row.view)
+        let now = try ledger.changes.position(of: Row.view)
         guard now != token.position else { return !hasLooked }
         guard let keys, descriptor.fetchOffset == 0 else { return true }
         guard now.feed == token.position.feed, now.number - token.position.number <= UInt64(Self.mostChanges) else { return true }
@@ -63,7 +63,7 @@ struct LiveQueryState<Row: QueryRow> {
         views.remove(Row.view)
         var positions: [String: ChangePosition] = [:]
         for view in views where try ledger.isBuilt(ledger.definition(view)) {
-            positions[view] = try ledger.changePosition(of: view)
+            positions[view] = try ledger.changes.position(of: view)
         }
         return positions
     }

@@ -10,7 +10,7 @@ extension Relation {
     ///
     /// ```swift
     /// let guards = Relation<NodeRow, WaypointRow>(made: "guards")
-    /// try await ledger.set(guards, of: nodes, to: [hut])
+    /// try await ledger.annotations.set(guards, of: nodes, to: [hut])
     /// let watched = try ledger.related(nodes, guards)
     /// ```
     /// References use the names of rows, so they remain valid in merged ledgers and after a rebuild; a reference to a row that is missing or archived is
@@ -99,7 +99,7 @@ extension ReferenceReading {
     }
 }
 
-extension Ledger {
+extension Ledger.Annotations {
     /// Makes rows refer to only these rows by such a relation.
     /// - Throws: `.annotation` if the relation follows from traffic, or allows only one row and several are given.
     @discardableResult
@@ -130,7 +130,7 @@ extension Ledger {
     private func change<Parent, Child>(
         _ relation: Relation<Parent, Child>, _ kind: ReferenceChange.Kind, _ parents: [Parent], _ children: [Child]
     ) async throws(LedgerError) -> ClosedRange<EventSequence> {
-        try await annotate(references(relation, kind, parents, children))
+        try await record(references(relation, kind, parents, children))
     }
 
     /// The annotations that change the references of rows.

@@ -18,7 +18,7 @@ public enum DeleteRule: String, Sendable, CaseIterable {
 ///
 /// ```swift
 /// let gone = FetchDescriptor<NodeRow>(predicate: #Predicate { $0.number == node })
-/// try await ledger.archive(rows: gone, rules: [.init(NodeRow.positions, .cascade), .init(NodeRow.sentMessages, .deny)])
+/// try await ledger.annotations.archive(rows: gone, rules: [.init(NodeRow.positions, .cascade), .init(NodeRow.sentMessages, .deny)])
 /// ```
 public struct RelationRule<Parent: QueryRow>: Sendable {
     let annotations: @Sendable ([Parent], Ledger) throws -> [Annotation]
@@ -29,13 +29,13 @@ public struct RelationRule<Parent: QueryRow>: Sendable {
             case .noAction: return []
             case .nullify:
                 guard relation.isMade else { return [] }
-                return try ledger.names(of: parents).map { rows, _ in
+                return try ledger.annotations.names(of: parents).map { rows, _ in
                     .refer(rows, ReferenceChange(relation.name, .detach, table: Child.table, targets: []))
                 }
             case .deny:
                 let count = try ledger.related(parents, relation).map(\.count).reduce(0, +)
                 guard count == 0 else {
-                    throw ledger.refusal(
+                    throw ledger.annotations.refusal(
                         "\(count) \(count == 1 ? "row" : "rows") of \(Child.table) \(count == 1 ? "is" : "are") related by \(relation.name): "
                             + "archive them first")
                 }
@@ -46,7 +46,7 @@ public struct RelationRule<Parent: QueryRow>: Sendable {
                 let children = try ledger.related(parents, relation).flatMap { $0 }.filter {
                     seen.insert(naming.name(of: $0)).inserted
                 }
-                return try ledger.decisions(archiving: true, children)
+                return try ledger.annotations.decisions(archiving: true, children)
             }
         }
     }

@@ -11,7 +11,7 @@ func makeHistory(_ file: String, _ folder: String, count: Int) async throws {
     var options = LedgerOptions()
     options.log.clock = { clock.withLock { $0 } }
     let ledger = try await Ledger.create(at: folder, options: options)
-    try await ledger.setKeyring(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
+    try await ledger.keys.set(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
     let source = try await ledger.log.source(named: "bench")
     let packets = try PacketFile(file)
     let batch = 500
@@ -28,7 +28,7 @@ func makeHistory(_ file: String, _ folder: String, count: Int) async throws {
         }
     }
     try await ledger.catchUp()
-    let index = try await ledger.views().first { $0.name == "packets" }
+    let index = try await ledger.maintenance.views().first { $0.name == "packets" }
     print("{\"work\":\"make-history\",\"events\":\(count),\"index_bytes\":\(index?.size ?? 0)}")
     try await ledger.close()
 }

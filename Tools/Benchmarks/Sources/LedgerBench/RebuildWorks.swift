@@ -15,7 +15,7 @@ func appendWhileRebuilding(_ file: String, _ folder: String, beside other: Strin
         var durations: [Double] = []
         while !Task.isCancelled {
             let begun = secondsNow()
-            try await (isOwn ? ledger : second).rebuild()
+            try await (isOwn ? ledger : second).maintenance.rebuild()
             durations.append(secondsNow() - begun)
         }
         return durations
@@ -48,7 +48,7 @@ func rebuildNodes(_ folder: String, rounds: Int) async throws {
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing(), isControllable: false))
     try await ledger.catchUp()
     let started = secondsNow()
-    for _ in 0..<rounds { try await ledger.rebuild(["nodes"]) }
+    for _ in 0..<rounds { try await ledger.maintenance.rebuild(["nodes"]) }
     report("rebuild-nodes", rounds, secondsNow() - started, [])
     try await ledger.close()
 }

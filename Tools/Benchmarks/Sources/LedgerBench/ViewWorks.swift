@@ -6,7 +6,7 @@ import Synchronization
 private func giveKeys(_ folder: String) async throws {
     guard !FileManager.default.fileExists(atPath: folder + "/keys.json") else { return }
     let ledger = try await Ledger.open(at: folder, options: LedgerOptions(log: optionsWithoutSealing()))
-    try await ledger.setKeyring(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
+    try await ledger.keys.set(Keyring.standard.adding(try ChannelKey(name: "Harbour", psk: (0..<32).map { UInt8($0) })))
     try await ledger.close()
 }
 
@@ -42,9 +42,9 @@ func replay(
     let seconds = secondsNow() - started
     replayed()
     var facts: [(String, Any)] = [("anonymous_kib", memory("RssAnon")), ("peak_rss_kib", memory("VmHWM"))]
-    for view in try await ledger.views() {
+    for view in try await ledger.maintenance.views() {
         facts.append((view.name, view.rows[view.name] ?? 0))
-        facts.append((view.name + "_digest", "\"\(try ledger.digest(of: view.name))\""))
+        facts.append((view.name + "_digest", "\"\(try ledger.maintenance.digest(of: view.name))\""))
     }
     facts.append(("messages_by_channel", try messagesByChannel(ledger)))
     report("replay", Int(ledger.log.head.rawValue), seconds, facts)
