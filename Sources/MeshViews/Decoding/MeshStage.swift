@@ -1,12 +1,12 @@
-public import EventLog
+package import EventLog
 package import Meshtastic
-public import Projections
+package import Projections
 import ProtobufWire
 import Synchronization
 
 /// Turns events into decoded packets, in the same way for every view.
-public struct MeshStage: FoldStage {
-    public typealias Batch = MeshBatch
+package struct MeshStage: FoldStage {
+    package typealias Batch = MeshBatch
 
     /// Part of every view's recipe: raise it when the rules for opening packets, for their times, or for which receptions are of one packet, change.
     package static let rules = ";opening=2;times=2;packets=4;channels=2"
@@ -25,7 +25,7 @@ public struct MeshStage: FoldStage {
         openers = OpenerPool(keyring: keyring)
     }
 
-    public func decode(_ events: ClosedRange<EventSequence>) throws -> MeshBatch {
+    package func decode(_ events: ClosedRange<EventSequence>) throws -> MeshBatch {
         let opener = openers.take()
         defer { openers.give(opener) }
         var batch = spares.take(for: events)
@@ -84,11 +84,11 @@ public struct MeshStage: FoldStage {
         return batch
     }
 
-    public func recycle(_ batch: consuming MeshBatch) { spares.give(batch) }
+    package func recycle(_ batch: consuming MeshBatch) { spares.give(batch) }
 
-    public func initialState() -> MeshState { MeshState(keyring: keyring) }
+    package func initialState() -> MeshState { MeshState(keyring: keyring) }
 
-    public func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
+    package func resolve(_ batch: inout MeshBatch, state: inout MeshState) {
         state.channels.trim()
         batch.stageState.records.reserveCapacity(batch.stamps.count)
         batch.stageState.receptions.reserveCapacity(batch.stamps.count)

@@ -5,7 +5,7 @@ import ProtobufWire
 
 /// What the sequential stage knows from earlier events: the known packets, the channels of each radio, and the public keys
 /// that nodes announced.
-public struct MeshState: Sendable {
+package struct MeshState: Sendable {
     var seen = SeenPackets()
     var channels: ChannelTable
     private var radios: [UInt32: RadioChannels] = [:]

@@ -9,11 +9,11 @@ import ViewQuery
 ///
 /// A packet makes one row at its first readable reception, which counts later receptions. An acknowledgement finds
 /// its message by (sender, packet id); one that arrives before its message waits for it.
-public struct MessagesView: BuiltInView {
-    public let name = "messages"
-    public let version: UInt32 = 7
-    public let oldestReadableVersion: UInt32 = 2
-    public var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
+package struct MessagesView: BuiltInView {
+    package let name = "messages"
+    package let version: UInt32 = 7
+    package let oldestReadableVersion: UInt32 = 2
+    package var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     package static let tables: [DeclaredTable] = [
         .rows(
             "messages", ofNode: .row { MessageRow(key: $1, value: $2)?.isOf($0.node) ?? true },
@@ -29,19 +29,19 @@ public struct MessagesView: BuiltInView {
     private static let isOfPacket = DeclaredTable.OfPacket.row { erasure, key, _ in
         key.byteCount >= 8 && erasure.isOf(key.bigEndianUInt32(at: 4), key.bigEndianUInt32(at: 0))
     }
-    public let cap: Int
+    package let cap: Int
 
     var rows: PendingMessages
     var channels = MessageChannels()
     var waiting = WaitingReceipts()
     var archive = ArchiveFlag()
 
-    public init(cap: Int = 50_000) {
+    package init(cap: Int = 50_000) {
         self.cap = cap
         rows = PendingMessages(cap: cap)
     }
 
-    public var pendingBytes: Int { rows.pendingBytes + waiting.pendingCount * 64 }
+    package var pendingBytes: Int { rows.pendingBytes + waiting.pendingCount * 64 }
 
     package mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
@@ -220,7 +220,7 @@ public struct MessagesView: BuiltInView {
         try archive.write(to: &transaction, store)
     }
 
-    public mutating func committed() {
+    package mutating func committed() {
         rows.committed()
         channels.committed()
         waiting.committed()

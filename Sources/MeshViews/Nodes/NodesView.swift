@@ -8,11 +8,11 @@ import ViewQuery
 /// Every node that was heard, with its announcements about itself and its last reception; and the traffic of each channel.
 ///
 /// It folds every event, so it also keeps the quarantine of events that are not packets.
-public struct NodesView: BuiltInView {
-    public let name = "nodes"
-    public let version: UInt32 = 7
-    public let oldestReadableVersion: UInt32 = 2
-    public var policy: String {
+package struct NodesView: BuiltInView {
+    package let name = "nodes"
+    package let version: UInt32 = 7
+    package let oldestReadableVersion: UInt32 = 2
+    package var policy: String {
         let kept = kept.sorted().map { ";keep \($0)" }.joined()
         return "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)\(kept)"
     }
@@ -20,7 +20,7 @@ public struct NodesView: BuiltInView {
         .rows("nodes", ofNode: .key, ofPacket: .nothing), .rows("channels", ofNode: .nothing, ofPacket: .nothing),
         .state(NodeMarks.table, ofNode: .key, ofPacket: .nothing), ArchiveFlag.declaration,
     ]
-    public let cap: Int
+    package let cap: Int
     /// Nodes that are never evicted.
     private let kept: Set<UInt32>
 
@@ -36,13 +36,13 @@ public struct NodesView: BuiltInView {
     /// Exists only so that the compiler keeps the prefetching reads.
     private var prefetched: UInt64 = 0
 
-    public init(cap: Int = 10_000, kept: Set<UInt32> = []) {
+    package init(cap: Int = 10_000, kept: Set<UInt32> = []) {
         self.cap = cap
         self.kept = kept
         table = NodeTable(cap: cap, kept: kept)
     }
 
-    public var pendingBytes: Int { table.pendingCount * 400 + traffic.pendingCount * 100 }
+    package var pendingBytes: Int { table.pendingCount * 400 + traffic.pendingCount * 100 }
 
     package mutating func load(_ store: ViewStore) throws(StorageError) {
         let transaction = try store.environment.beginRead()
@@ -183,7 +183,7 @@ public struct NodesView: BuiltInView {
         try traffic.write(to: &transaction, store.table("channels"))
     }
 
-    public mutating func committed() {
+    package mutating func committed() {
         table.committed()
         traffic.committed()
     }

@@ -9,10 +9,10 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, including where reduced
 /// precision has moved it, makes no row; coordinates outside the globe go to quarantine.
-public struct PositionsView: BuiltInView {
-    public let name = "positions"
-    public let version: UInt32 = 3
-    public var policy: String {
+package struct PositionsView: BuiltInView {
+    package let name = "positions"
+    package let version: UInt32 = 3
+    package var policy: String {
         var text = "cap=\(caps.positions);\(TimePolicy.text)\(favorites.text)"
         if case .within(let meters) = caps.positionDedupe { text += ";within=\(meters)" }
         if !caps.reducedPrecisionKeepsHistory { text += ";reduced=latest" }
@@ -28,7 +28,7 @@ public struct PositionsView: BuiltInView {
     /// The last place of each node, if a policy needs it.
     private var latest: [UInt32: LatestPosition] = [:]
 
-    public init(cap: Int = 5_000) { self.init(ViewCaps(positions: cap)) }
+    package init(cap: Int = 5_000) { self.init(ViewCaps(positions: cap)) }
 
     init(_ caps: ViewCaps) {
         self.caps = caps
@@ -38,7 +38,7 @@ public struct PositionsView: BuiltInView {
 
     private var isThinned: Bool { caps.thinsPositions }
 
-    public var pendingBytes: Int { series.pendingBytes }
+    package var pendingBytes: Int { series.pendingBytes }
 
     package mutating func load(_ store: ViewStore) throws(StorageError) {
         for (node, cap) in try favorites.load(store) { series.setCap(cap, of: node) }
@@ -121,7 +121,7 @@ public struct PositionsView: BuiltInView {
         try favorites.write(to: &transaction, store)
     }
 
-    public mutating func committed() {
+    package mutating func committed() {
         series.removeAll()
         favorites.committed()
         for node in latest.keys { latest[node]?.place = nil }

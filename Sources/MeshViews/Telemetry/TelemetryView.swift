@@ -9,11 +9,11 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it contains metrics. Metrics of kinds that this version does not know are stored in a
 /// separate table, as received.
-public struct TelemetryView: BuiltInView {
-    public let name = "telemetry"
-    public let version: UInt32 = 4
-    public let oldestReadableVersion: UInt32 = 2
-    public var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
+package struct TelemetryView: BuiltInView {
+    package let name = "telemetry"
+    package let version: UInt32 = 4
+    package let oldestReadableVersion: UInt32 = 2
+    package var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     package static let tables: [DeclaredTable] = [
         .rows("telemetry", ofNode: .key, ofPacket: .secondField, countedIn: "counts"),
         .rows("unknown_telemetry", ofNode: .key, ofPacket: .secondField, countedIn: "unknown_counts"),
@@ -24,7 +24,7 @@ public struct TelemetryView: BuiltInView {
     private var series: CappedSeries
     private var unknown: CappedSeries
 
-    public init(cap: Int = 5_000) { self.init(ViewCaps(telemetry: cap)) }
+    package init(cap: Int = 5_000) { self.init(ViewCaps(telemetry: cap)) }
 
     init(_ caps: ViewCaps) {
         favorites = FavoriteCaps(caps, caps.telemetry, \.telemetry)
@@ -32,7 +32,7 @@ public struct TelemetryView: BuiltInView {
         unknown = CappedSeries(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
     }
 
-    public var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
+    package var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
 
     package mutating func load(_ store: ViewStore) throws(StorageError) {
         for (node, cap) in try favorites.load(store) {
@@ -136,7 +136,7 @@ public struct TelemetryView: BuiltInView {
         try favorites.write(to: &transaction, store)
     }
 
-    public mutating func committed() {
+    package mutating func committed() {
         favorites.committed()
         series.removeAll()
         unknown.removeAll()

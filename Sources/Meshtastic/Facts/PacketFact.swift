@@ -1,7 +1,7 @@
 internal import ProtobufWire
 
 /// A fact in the cleartext of an event, which no later key or decoder can change.
-public enum PacketFact: Sendable, Hashable {
+package enum PacketFact: Sendable, Hashable {
     case sender(UInt32)
     case destination(UInt32)
     /// 0 if no gateway is named.
@@ -15,7 +15,7 @@ extension PacketFact {
     /// for a damaged message the fields before the damage.
     ///
     /// - Returns: false when the event may also have others.
-    public static func scan(_ bytes: RawSpan, rawForm: UInt8, _ found: (PacketFact) -> Void) -> Bool {
+    package static func scan(_ bytes: RawSpan, rawForm: UInt8, _ found: (PacketFact) -> Void) -> Bool {
         switch CaptureForm(rawValue: rawForm) {
         case .serviceEnvelope: scanEnvelope(bytes, found)
         case .meshPacket:

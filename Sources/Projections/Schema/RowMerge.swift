@@ -12,7 +12,7 @@ public struct RowDifference: Sendable {
 }
 
 /// Walks the same table of two stores in the order of their keys, in constant memory.
-public struct RowMerge {
+package struct RowMerge {
     /// How many rows one pair of read transactions compares.
     private static let batch = 16_384
 
@@ -27,7 +27,7 @@ public struct RowMerge {
     /// - Parameter body: receives each row that differs; ends the comparison by returning false.
     /// - Returns: whether it reached the end.
     /// - Throws: what `body` throws, and errors of the files.
-    public func run(_ body: (RowDifference) throws -> Bool) throws -> Bool {
+    package func run(_ body: (RowDifference) throws -> Bool) throws -> Bool {
         var last: [UInt8]? = []
         while let key = last {
             let (differences, next) = try batch(after: key)

@@ -77,8 +77,8 @@ package struct ViewFolder: Sendable {
 }
 
 /// A view's folder could not be changed.
-public struct ViewFolderError: Error, Sendable, CustomStringConvertible {
-    public let path: String
+package struct ViewFolderError: Error, Sendable, CustomStringConvertible {
+    package let path: String
     package let cause: StorageError
 
     /// Runs `body`; whatever it throws becomes an error about the file or folder at `path`.
@@ -95,5 +95,5 @@ public struct ViewFolderError: Error, Sendable, CustomStringConvertible {
         cause = StorageError(foundation: error, path: path)
     }
 
-    public var description: String { "the view's folder could not be changed: \(cause)" }
+    package var description: String { "the view's folder could not be changed: \(cause)" }
 }

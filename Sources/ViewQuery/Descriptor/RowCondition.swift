@@ -99,14 +99,14 @@ public protocol NamedRow: QueryRow {
 }
 
 /// Names rows in annotations, the same in every ledger that has them. Rows that differ only in their sequence share one name.
-public struct RowNaming<Row: QueryRow>: Sendable {
+package struct RowNaming<Row: QueryRow>: Sendable {
     private let columns: [RowColumn<Row>]
     /// Whether its properties describe the whole key, so that rows have names.
-    public let isComplete: Bool
+    package let isComplete: Bool
     /// In bytes: the length of the prefix of the row's key that is part of its name.
-    public let keyLength: Int
+    package let keyLength: Int
 
-    public init() {
+    package init() {
         let layouts = RowLayouts<Row>.shared
         let key = layouts.columns.filter { $0.isKey && $0.name != "sequence" }
         let packet = key.isEmpty ? nil : layouts.columns.first { $0.name == "packetID" && $0.code?.append != nil }
@@ -115,7 +115,7 @@ public struct RowNaming<Row: QueryRow>: Sendable {
         isComplete = !key.isEmpty || Row.self is any NamedRow.Type
     }
 
-    public func name(of row: borrowing Row) -> [UInt8] {
+    package func name(of row: borrowing Row) -> [UInt8] {
         let row = copy row
         if let named = row as? any NamedRow { return named.rowName }
         var name: [UInt8] = []

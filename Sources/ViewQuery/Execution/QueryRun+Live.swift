@@ -4,11 +4,11 @@ package import Projections
 internal import ProtobufWire
 
 /// A result with a digest that identifies it.
-public struct DigestedResult<Row: QueryRow> {
-    public let rows: [Row]
-    public let keys: [[UInt8]]
+package struct DigestedResult<Row: QueryRow> {
+    package let rows: [Row]
+    package let keys: [[UInt8]]
     /// SHA-256 over keys and stored rows, in the result's order.
-    public let digest: [UInt8]
+    package let digest: [UInt8]
 }
 
 extension QueryRun {

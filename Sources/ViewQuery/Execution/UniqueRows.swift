@@ -1,10 +1,10 @@
 internal import Foundation
-public import LMDB
+package import LMDB
 package import Projections
 internal import ProtobufWire
 
 /// Applies the unique rules of a view's rows.
-public struct UniqueRows<Row: QueryRow> {
+package struct UniqueRows<Row: QueryRow> {
     private struct Keyed {
         let key: [UInt8]
         let row: Row
@@ -21,7 +21,7 @@ public struct UniqueRows<Row: QueryRow> {
 
     /// The rows of the query that are current by every rule. Limit and offset count these.
     /// - Throws: `QueryError` if the query cannot be answered, and errors of the view's file.
-    public func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
+    package func current(_ descriptor: FetchDescriptor<Row>) throws -> [Row] {
         var all = descriptor
         (all.fetchLimit, all.fetchOffset, all.propertiesToFetch) = (nil, 0, [])
         let transaction = try store.environment.beginRead()
@@ -36,7 +36,7 @@ public struct UniqueRows<Row: QueryRow> {
 
     /// Whether the row is current by every rule.
     /// - Throws: `QueryError` if the query cannot be answered, and errors of the view's file.
-    public func isCurrent(_ row: Row, _ transaction: borrowing ReadTransaction) throws -> Bool {
+    package func isCurrent(_ row: Row, _ transaction: borrowing ReadTransaction) throws -> Bool {
         for (rule, layout) in zip(Row.uniques, layouts.uniques) {
             let rivals = try rivals(of: row, rule, layout, transaction)
             guard rivals.count > 1, let key = layouts.primary.key(of: row) else { continue }
