@@ -8,7 +8,8 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             The restored ledger has the identifier, events, sources, import marks and tree of the one that was backed up: its checkpoints and
             proofs hold. Events that were erased before the backup's last run stay erased, even if an earlier state is restored; --erasures-of
-            also erases what was erased later in another copy of the ledger. Until it is complete it is called NEW.restoring. Ends with status 1 if
+            also erases the events that were erased later in another copy of the ledger; rows of events that retention had dropped are those of the backup: repeat
+            `erase --node` for them. Until it is complete it is called NEW.restoring. Ends with status 1 if
             the backup lacks views' rows of events that retention had dropped.
 
             --until TIME refers to arrival: it restores the ledger as it was at that time, with the events that had arrived, whenever the mesh had heard them. Events
@@ -52,6 +53,11 @@ struct RestoreCommand: AsyncParsableCommand {
             output.line(
                 "\(report.erased.counted("event that was erased later is", "events that were erased later are")) erased in it, too"
             )
+        }
+        if erasuresOf != nil, report.first.rawValue > 1 {
+            output.line(
+                "views keep rows of dropped events up to \(report.first.rawValue - 1) as they were in the backup: repeat `meshledger erase --node` for nodes "
+                    + "that were erased since")
         }
         if !report.hasSigningKey {
             output.line(

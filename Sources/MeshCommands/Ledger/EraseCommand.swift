@@ -10,7 +10,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
         discussion: """
             Each event keeps its header (its times and source) and a hash instead of its bytes, so that checkpoints and proofs of all
             other events hold. A separate event records which were erased, and why. The log and the views are rewritten without the old bytes, which
-            takes as much free space as the log has; old views are removed. The next command that writes finishes an interrupted erasure.
+            takes as much free space as the log has; old views are removed. The next command that writes finishes an interrupted rewriting.
 
             --node erases the packets that the node sent, including unreadable ones, its entries in the node lists that radios report, and annotations of
             it and its messages: notes, marks. With --mentions also
@@ -22,7 +22,9 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             names a ledger that records it.
 
             Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
-            a trace route; its contributions to nodes, links and gateways stay. --sequence is for events that the log still has.
+            a trace route; its contributions to nodes, links and gateways stay, and so does a waypoint that another packet has changed since. --sequence is for
+            events that the log still has. These rows are erased in this ledger only, and no event records it: neither an import of a recording nor --erasures-of
+            erases them in a copy. Repeat the command there, and also where it was interrupted.
 
             The event records the request, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
             printed and stored nowhere, you can prove what the request was; without it nobody can find out, unless --reason reveals it.
@@ -93,12 +95,12 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")
-            if let salt {
+            if let salt, !report.events.isEmpty {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
                 output.line("the first word is the salt: keep it to prove what the request was")
             }
             if let dropped, forgotten != nil {
-                output.line("the \(whose)'s rows of dropped events up to \(dropped) are erased, too")
+                output.line("the \(whose)'s rows of dropped events up to \(dropped), if there were any, are erased, too")
             }
         }
     }
@@ -110,7 +112,8 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
     }
 
     private func list(_ ledger: Ledger) throws {
-        let ranges = try ledger.erasure.erasable(selection(in: ledger))
+        let chosen = try selection(in: ledger)
+        let ranges = try ledger.erasure.erasable(chosen)
         let rows = try EventRows(ledger)
         let writer = try output.writer(EventRow.columns)
         for range in ranges {
@@ -122,8 +125,13 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 next = last.sequence.advanced(by: 1)
             }
         }
-        writer.finish(emptyNote: "nothing to erase")
-        if node == nil { tellOfBaselines(try ledger.retention.last()?.retention.first.advanced(by: -1)) }
+        let dropped = try ledger.retention.last()?.retention.first.advanced(by: -1)
+        var note = "nothing to erase"
+        if let dropped, chosen.forgotten != nil {
+            note = "no event to erase, only rows of dropped events up to \(dropped), if there are any"
+        }
+        writer.finish(emptyNote: note)
+        if node == nil { tellOfBaselines(dropped) }
     }
 
     /// Not all rows in the baselines state which packets they came from.

@@ -25,7 +25,7 @@ enum SQLFunctions {
             guard case .text(let path) = arguments[0] else {
                 throw SQLFailure(description: "meshledger_open('FOLDER') opens the ledger in a folder")
             }
-            return .integer(Int64(try SQLTables.createTables(of: try session.ledger(at: path), path: path, session)))
+            return .integer(Int64(try SQLTables.createTables(of: try session.show(path), path: path, session)))
         }
     }
 

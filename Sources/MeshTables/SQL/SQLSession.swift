@@ -14,6 +14,8 @@ internal import Synchronization
     @unsafe let connection: OpaquePointer
     /// The ledger for tables that do not name one.
     let ledger: Ledger?
+    /// The folder of the ledger whose tables are in the connection's temporary schema.
+    private var shown: String?
     private let opener: LedgerOpener
     private let snapshots = SnapshotBox()
     @unsafe private var running: [(statement: OpaquePointer, run: Int32)] = unsafe []
@@ -24,7 +26,20 @@ internal import Synchronization
 
     @unsafe init(_ connection: OpaquePointer, _ ledger: Ledger?, _ opener: LedgerOpener) {
         unsafe self.connection = connection
-        (self.ledger, self.opener) = (ledger, opener)
+        (self.ledger, self.shown, self.opener) = (ledger, ledger?.path, opener)
+    }
+
+    /// - Returns: the ledger, whose tables may be created in the temporary schema.
+    func show(_ path: String) throws -> Ledger {
+        let ledger = try ledger(at: path)
+        if let shown, shown != ledger.path {
+            throw SQLFailure(
+                description:
+                    "the connection has the tables of \(shown); for another ledger, name them: CREATE VIRTUAL TABLE … USING "
+                    + "meshledger(\(SQLTables.quotedText(path)), 'TABLE')")
+        }
+        shown = ledger.path
+        return ledger
     }
 
     /// - Parameter path: nil for the connection's own ledger.

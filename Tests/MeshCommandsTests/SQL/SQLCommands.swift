@@ -182,6 +182,11 @@ struct SQLCommands {
             ["MESHLEDGER": ""], "SELECT meshledger_open('\(tool.ledger)') > 20;", "SELECT count(*) FROM temp.positions;",
             "CREATE VIRTUAL TABLE places USING meshledger('\(tool.ledger)', 'positions');")
         #expect(opened.status == 0 && opened.text.split(separator: "\n").map(String.init) == ["1", count], "\(opened.text)")
+        let other = tool.folder.file("other.ledger").path
+        #expect(try tool.run("init", other).status == 0)
+        let second = try ask(
+            ["MESHLEDGER": tool.ledger], "SELECT meshledger_open('\(tool.ledger)') > 20;", "SELECT meshledger_open('\(other)');")
+        #expect(second.status != 0 && second.text.contains("has the tables of \(tool.ledger)"), "\(second.text)")
         let kept = try ask(
             ["MESHLEDGER": ""], "SELECT count(*) FROM places;", "EXPLAIN QUERY PLAN SELECT * FROM places WHERE node = '!1';")
         #expect(kept.status == 0 && kept.text.contains("key: node="), "\(kept.text)")

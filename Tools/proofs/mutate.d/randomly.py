@@ -23,6 +23,11 @@ class Room:
         self.stages = {name: tests for name, tests in self.stages.items() if tests[0]}
         self.modules = {name for tests, _ in self.stages.values() for name in re.findall(r"\w+Tests(?=[.\\])", tests)}
 
+    def widen(self, slow, modules):
+        """Tests with the suites of other rooms only."""
+        own = [tests for tests, _ in self.stages.values()]
+        self.stages, self.modules = {"elsewhere": (".", "|".join([slow, *own]))}, modules
+
     def result(self, tree, recorded, number):
         """Why the mutant is noticed, or nothing; how long that took, and how many suites ran. Only those that reach it do."""
         begun, done = time.monotonic(), set()
@@ -42,9 +47,13 @@ class Result(typing.NamedTuple):
     suites: int
 
 
-def rooms(root):
+def rooms(root, elsewhere=False):
     table = tomllib.loads((root / "Tools" / "proofs" / "mutate.d" / "rooms.toml").read_text())
-    return [Room(entry, table["slow"], table["later"]) for entry in table["room"]]
+    found = [Room(entry, table["slow"], table["later"]) for entry in table["room"]]
+    if elsewhere:
+        modules = {path.name for path in (root / "Tests").glob("*Tests")}
+        for room in found: room.widen(table["slow"], modules)
+    return found
 
 
 def judged(root):
@@ -207,7 +216,7 @@ def run(tree, options):
     """Exits with 0 if enough of the mutants are noticed."""
     begun = time.monotonic()
     last = Last(tree)
-    entries, count = last.unnoticed(rooms(tree)) if options.again else prepared(tree, options, last)
+    entries, count = last.unnoticed(rooms(tree, options.elsewhere)) if options.again else prepared(tree, options, last)
     print(f"{len(entries)} compile ({spent(begun)})", flush=True)
     made, survivors, recorded = 0, [], reach.Reach(tree, options.jobs, not options.again)
 
