@@ -31,23 +31,6 @@ struct Collections {
         }
     }
 
-    @Test func `an emptied array keeps its memory, but not that of a flood`() {
-        var array = Array(0..<100_000)
-        let large = array.capacity
-        array.empty()
-        #expect(array.isEmpty && array.capacity == large)
-        array.append(contentsOf: 0..<(large / 4 + 1))
-        array.empty()
-        #expect(array.capacity == large)
-        array.append(contentsOf: 0..<(large / 4 - 1))
-        array.empty()
-        #expect(array.capacity == 0)
-        array.append(1)
-        let small = array.capacity
-        array.empty()
-        #expect(array.capacity == small)
-    }
-
     @Test func `a heap gives its elements in order`() {
         for seed in UInt64(1)...50 {
             var random = SeededGenerator(seed: seed)

@@ -351,10 +351,10 @@ struct PendingMessages: Sendable {
     }
 
     mutating func committed() {
-        entries.empty()
+        entries.removeAll(keepingCapacity: true)
         values.removeAll()
         newest = FlatMap(minimumCapacity: newest.count)
-        threads.empty()
+        threads.removeAll(keepingCapacity: true)
         threadPlaces.removeAll(keepingCapacity: true)
         removed = RemovedMessages(minimumCapacity: removed.count)
         hasStoredRows = true

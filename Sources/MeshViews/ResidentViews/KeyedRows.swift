@@ -199,8 +199,8 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
 
     mutating func committed() {
         for place in dirty { isDirty[place] = false }
-        dirty.empty()
+        dirty.removeAll(keepingCapacity: true)
         dirtyBytes = 0
-        removed.empty()
+        removed.removeAll(keepingCapacity: true)
     }
 }

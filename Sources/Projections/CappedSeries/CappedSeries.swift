@@ -98,9 +98,9 @@ package struct CappedSeries: Sendable {
 
     package mutating func removeAll() {
         places = FlatMap()
-        prefixes.empty()
-        rows.empty()
-        growth.empty()
+        prefixes.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
+        growth.removeAll(keepingCapacity: true)
         takenBack.removeAll()
         gone.removeAll()
         placesOfSequences = nil

@@ -49,9 +49,7 @@ package struct ValueChunks: Sendable {
     /// The bytes of the chunk that contains the value.
     package func chunk(of place: Place) -> [UInt8] { chunks[Int(place.chunk)].bytes }
 
-    /// Keeps the chunks for the next values, unless less than a quarter of them were needed this time.
     package mutating func removeAll() {
-        if (last + 1) * 4 < chunks.count { chunks.removeLast(chunks.count - last - 1) }
         for index in chunks.indices { chunks[index].removeAll() }
         last = 0
         byteCount = 0
