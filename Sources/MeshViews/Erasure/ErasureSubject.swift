@@ -35,7 +35,9 @@ public enum ErasureSubject: Sendable, Hashable {
 protocol BaselineErasure {
     /// What is left of a row of a view's own table, nil if nothing is.
     func left(of table: DeclaredTable, _ key: RawSpan, _ value: RawSpan) -> [UInt8]?
-    /// Whether a table has what the fold remembers of packets, and what is left of a run of it.
+    /// Whether single rows of a series go, so that its count has to be decreased; the counts of whole series go by their own rule.
+    func shortens(_ table: DeclaredTable) -> Bool
+    /// Whether a record of what the fold remembers of packets is erased.
     func isOf(_ record: RawSpan, in table: String) -> Bool
     /// Whether an entry of the fold's state is erased.
     func isOf(entry key: RawSpan) -> Bool
@@ -73,7 +75,7 @@ extension BaselineErasure {
     ) throws(StorageError) -> [String: [[UInt8]: UInt64]] {
         var gone: [String: [[UInt8]: UInt64]] = [:]
         for table in tables where names.contains(table.name) {
-            guard let counts = table.counts else { continue }
+            guard let counts = table.counts, shortens(table) else { continue }
             try copy.forEach(table.name) { (key, value) throws(StorageError) in
                 if left(of: table, key, value) == nil {
                     gone[counts, default: [:]][Array(key.asArray.dropLast(12)), default: 0] += 1
@@ -118,6 +120,10 @@ struct NodeErasure: BaselineErasure {
         }
     }
 
+    func shortens(_ table: DeclaredTable) -> Bool {
+        if case .key = table.ofNode { false } else { true }
+    }
+
     /// Each record has its event's sequence, then sender and id; that of a reception then has the gateway.
     func isOf(_ record: RawSpan, in table: String) -> Bool {
         record.bigEndianUInt32(at: 8) == node.number
@@ -142,6 +148,10 @@ struct PacketErasure: BaselineErasure {
         case .row(let isOf): isOf(self, key, value) ? nil : value.asArray
         case .parts(let left): left(self, key, value)
         }
+    }
+
+    func shortens(_ table: DeclaredTable) -> Bool {
+        if case .nothing = table.ofPacket { false } else { true }
     }
 
     func isOf(_ record: RawSpan, in table: String) -> Bool {
