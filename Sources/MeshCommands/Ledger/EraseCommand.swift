@@ -95,6 +95,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")
+            if report.events.isEmpty { output.line("no event of the log was erased, so none records the request or the reason") }
             if let salt, !report.events.isEmpty {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
                 output.line("the first word is the salt: keep it to prove what the request was")
