@@ -11,7 +11,11 @@ struct ErasureRun: Sendable {
         self.maintenance = maintenance
     }
 
-    func erase(_ requests: [(sequences: SequenceSet, reason: String, request: String)]) throws(EventLogError) -> ErasureReport {
+    /// - Parameter baselines: those without the erased rows, which are in force from the same transaction on; then an event records each request, even if
+    ///   the log has none of its events.
+    func erase(
+        _ requests: [(sequences: SequenceSet, reason: String, request: String)], baselines: [Retention.Baseline]? = nil
+    ) throws(EventLogError) -> ErasureReport {
         var works: [Erasure] = []
         var count: UInt64 = 0
         var done = SequenceSet()
@@ -19,8 +23,11 @@ struct ErasureRun: Sendable {
             let fresh = try fresh(request.sequences.subtracting(done))
             done = SequenceSet(done.ranges + fresh.ranges)
             count += fresh.count
-            for start in stride(from: 0, to: fresh.ranges.count, by: Erasure.largestCount) {
-                let part = SequenceSet(fresh.ranges[start..<min(start + Erasure.largestCount, fresh.ranges.count)])
+            var parts = stride(from: 0, to: fresh.ranges.count, by: Erasure.largestCount).map {
+                SequenceSet(fresh.ranges[$0..<min($0 + Erasure.largestCount, fresh.ranges.count)])
+            }
+            if parts.isEmpty, baselines != nil { parts = [SequenceSet()] }
+            for part in parts {
                 works.append(
                     Erasure(
                         ranges: part.sequences, reason: request.reason, request: request.request,
@@ -33,7 +40,7 @@ struct ErasureRun: Sendable {
         }
         log.sealer?.pause()
         defer { log.sealer?.goOn() }
-        let first = try begin(works)
+        let first = try begin(works, baselines)
         _ = try finish()
         return ErasureReport(events: (0..<UInt64(works.count)).map { EventSequence(first + $0) }, erased: count)
     }
@@ -76,7 +83,7 @@ struct ErasureRun: Sendable {
     }
 
     /// Appends the events, and erases in the same step as much as one transaction takes.
-    private func begin(_ works: [Erasure]) throws(EventLogError) -> UInt64 {
+    private func begin(_ works: [Erasure], _ baselines: [Retention.Baseline]? = nil) throws(EventLogError) -> UInt64 {
         let signer = try log.signer()
         var events: [NewEvent] = []
         for work in works {
@@ -84,7 +91,12 @@ struct ErasureRun: Sendable {
         }
         let all = SequenceSet(works.flatMap { SequenceSet($0.ranges).ranges })
         let eraser = try storing { () throws(StorageError) in try RecordEraser(all, log.options.summariser) }
-        return try store(events, [ErasureIntent(count: events.count), eraser])
+        var intents: [any PreparedWork] = [ErasureIntent(count: events.count), eraser]
+        if let baselines {
+            intents.append(NamedBaselines(event: nil))
+            events.append(try log.event(naming: baselines))
+        }
+        return try store(events, intents)
     }
 
     /// Erases the records of all pending erasures, in bounded transactions.

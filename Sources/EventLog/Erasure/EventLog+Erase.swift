@@ -12,11 +12,13 @@ extension EventLog {
     ///   - sequences: events that exist; they may be erased already.
     ///   - reason: why; it is stored in the log.
     ///   - request: a description of the request, such as a node.
+    ///   - baselines: those of dropped events without the erased rows, already on disk: in force from then on. With them, an event records the
+    ///     request even if the log has none of its events.
     /// - Throws: `.notErasable` for events of the log itself, `.tooFewEvents`, `.readOnly`, `.diskFull`, `.corrupt` at a damaged event. Where
     ///   `pendingErasure()` is not nil afterwards, the erasure has begun and continues later.
     @discardableResult
     public func erase(
-        _ sequences: [ClosedRange<EventSequence>], reason: String, request: String = ""
+        _ sequences: [ClosedRange<EventSequence>], reason: String, request: String = "", baselines: [Retention.Baseline]? = nil
     ) async throws(EventLogError) -> ErasureReport {
         let set = SequenceSet(sequences)
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
@@ -24,7 +26,7 @@ extension EventLog {
             throw EventLogError(.tooFewEvents, path: path, detail: "there is no event \(set.last); the last one is \(head)")
         }
         return try await maintenance.perform { () throws(EventLogError) in
-            try ErasureRun(self, maintenance).erase([(set, reason, request)])
+            try ErasureRun(self, maintenance).erase([(set, reason, request)], baselines: baselines)
         }
     }
 
@@ -34,6 +36,15 @@ extension EventLog {
     /// - Throws: `.notErasable` when they belong to another log or to another history of it, and what `erase` throws.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(EventLogError) -> ErasureReport {
+        try await apply(erasures, with: [], baselines: nil)
+    }
+
+    /// - Parameters:
+    ///   - found: for each of the erasures, events of this log that were dropped in the other copy before it.
+    ///   - baselines: as `erase` takes them.
+    package func apply(
+        _ erasures: [Erasure], with found: [[ClosedRange<EventSequence>]], baselines: [Retention.Baseline]?
+    ) async throws(EventLogError) -> ErasureReport {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         let head = head
         for erasure in erasures {
@@ -50,8 +61,13 @@ extension EventLog {
             }
         }
         // The run skips events that retention has dropped.
-        let works = erasures.map { (SequenceSet($0.ranges).through(head.rawValue), $0.reason, $0.request) }
-        return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).erase(works) }
+        let works = erasures.enumerated().map { number, erasure in
+            let ranges = erasure.ranges + (number < found.count ? found[number] : [])
+            return (SequenceSet(ranges).through(head.rawValue), erasure.reason, erasure.request)
+        }
+        return try await maintenance.perform { () throws(EventLogError) in
+            try ErasureRun(self, maintenance).erase(works, baselines: baselines)
+        }
     }
 
     /// Why an interrupted erasure could not be finished when the log was opened; nil if nothing was pending or it is under way.

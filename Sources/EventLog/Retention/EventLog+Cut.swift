@@ -112,29 +112,27 @@ extension EventLog {
         retention.signature = note.signatures.first?.bytes ?? []
     }
 
-    /// Replaces the baselines of the events that were dropped last; an event records the change.
-    ///
-    /// - Throws: `.notCuttable` if nothing was dropped.
-    public func replaceBaselines(_ baselines: [Retention.Baseline]) async throws(EventLogError) {
-        guard let maintenance else { throw EventLogError(.readOnly, path: path) }
-        try await maintenance.perform { () throws(EventLogError) in
-            guard var words = try self.retention()?.retention, let checksum = try self.beginRead().cutNumber(CutRow.checksum)
-            else {
-                throw EventLogError(.notCuttable, path: self.path, detail: "no event was dropped")
-            }
-            (words.count, words.baselines) = (0, baselines)
-            try self.tell(words, checksum: checksum)
-        }
-    }
-
     /// Appends the retention event of a log that begins after dropped events.
     package func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
+        let cut = LogCut(event: try event(words), last: words.first.rawValue - 1, checksum: checksum, nodes: [])
+        _ = try firstBlocking(.cut(cut), nil, nil)
+    }
+
+    private func event(_ words: Retention) throws(EventLogError) -> NewEvent {
         var retention = words
-        let last = retention.first.rawValue - 1
-        retention.root = try root(size: EventSequence(last))
+        retention.root = try root(size: EventSequence(retention.first.rawValue - 1))
         try sign(&retention)
-        let event = NewEvent(retention.payload, encoding: .retention, source: .log)
-        _ = try firstBlocking(.cut(LogCut(event: event, last: last, checksum: checksum, nodes: [])), nil, nil)
+        return NewEvent(retention.payload, encoding: .retention, source: .log)
+    }
+
+    /// An event that names other baselines of the dropped events.
+    /// - Throws: `.notCuttable` if nothing was dropped.
+    func event(naming baselines: [Retention.Baseline]) throws(EventLogError) -> NewEvent {
+        guard var words = try retention()?.retention else {
+            throw EventLogError(.notCuttable, path: path, detail: "no event was dropped")
+        }
+        (words.count, words.baselines) = (0, baselines)
+        return try event(words)
     }
 
     /// The lowest and highest arrival time of whole tiles.

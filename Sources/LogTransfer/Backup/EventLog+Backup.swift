@@ -68,10 +68,14 @@ extension EventLog {
     ///   - new: a folder that does not exist yet, or is empty.
     ///   - end: where to stop; nil for everything.
     ///   - erasures: those of a later state of the log, which are applied to the new one.
+    ///   - erase: carries these out; by default in the log only, not in the baselines of dropped events.
     /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.beyondRetention` for a state of which the backup
     ///   lacks events, `.diskFull`, …
     public static func restore(
         _ backup: String, to new: String, until end: RestoreEnd? = nil, erasures: [Erasure] = [],
+        erasing erase: @escaping @Sendable (EventLog, [Erasure]) async throws(EventLogError) -> ErasureReport = {
+            (log, erasures) async throws(EventLogError) in try await log.apply(erasures)
+        },
         progress: (RecordingProgress) -> Bool = { _ in true }
     ) async throws(EventLogError) -> RestoreReport {
         let folder = BackupFolder(path: backup)
@@ -80,7 +84,7 @@ extension EventLog {
             folder: folder, manifest: manifest, erasures: erasures,
             last: try end.map { (end) throws(EventLogError) in
                 try end.sequence(in: manifest, folder)
-            })
+            }, erase: erase)
         return try await make(at: new, suffix: "restoring") { (unfinished) throws(EventLogError) in
             try await run.run(unfinished, progress)
         }

@@ -80,6 +80,8 @@ public struct RestoreReport: Sendable, Equatable {
     public var first = EventSequence(1)
     /// Events that were erased in the restored log because they had been erased later.
     public var erased: UInt64 = 0
+    /// The later erasures that were carried out.
+    public var applied: [Erasure] = []
     public var root: [UInt8] = []
     /// Whether the backup had the key that signs checkpoints; otherwise the log has a new one.
     public var hasSigningKey = false
@@ -94,6 +96,10 @@ struct RestoreRun {
     let erasures: [Erasure]
     /// The last event that is wanted; nil for all.
     let last: UInt64?
+    let erase: Erasing
+
+    /// Carries out erasures in a log whose baselines are in place.
+    typealias Erasing = @Sendable (EventLog, [Erasure]) async throws(EventLogError) -> ErasureReport
 
     func run(_ unfinished: String, _ progress: (RecordingProgress) -> Bool) async throws(EventLogError) -> RestoreReport {
         var options = EventLogOptions()
@@ -119,9 +125,9 @@ struct RestoreRun {
             }
             if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
             try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")
-            report.erased = try await erase(log)
-            await log.close()
             try placeFiles(in: unfinished, cut, head: report.eventCount)
+            try await eraseLater(log, &report)
+            await log.close()
             report.hasKeys = try copy(folder.keysPath, unfinished + "/keys.json")
             return report
         } catch {
@@ -197,7 +203,7 @@ struct RestoreRun {
     }
 
     /// Erases the events that were erased later than the restored state.
-    private func erase(_ log: EventLog) async throws(EventLogError) -> UInt64 {
+    private func eraseLater(_ log: EventLog, _ report: inout RestoreReport) async throws(EventLogError) {
         var later = erasures
         if FileManager.default.fileExists(atPath: folder.erasuresPath) {
             let bytes = try BackupFolder.contents(folder.erasuresPath)
@@ -206,11 +212,17 @@ struct RestoreRun {
             }
             later += known
         }
-        let known = Set(try log.erasures().map(\.ranges))
-        var seen: Set<[ClosedRange<EventSequence>]> = known
-        let missing = later.filter { seen.insert($0.ranges).inserted }
-        guard !missing.isEmpty else { return 0 }
-        return try await log.apply(missing).erased
+        // One that names no event is told apart by its own place.
+        struct Key: Hashable {
+            let ranges: [ClosedRange<EventSequence>]
+            let place: EventSequence?
+
+            init(_ erasure: Erasure) { (ranges, place) = (erasure.ranges, erasure.ranges.isEmpty ? erasure.sequence : nil) }
+        }
+        var seen = Set(try log.erasures().map(Key.init))
+        report.applied = later.filter { seen.insert(Key($0)).inserted }
+        guard !report.applied.isEmpty else { return }
+        report.erased = try await erase(log, report.applied).erased
     }
 
     private func copy(_ from: String, _ to: String) throws(EventLogError) -> Bool {

@@ -8,9 +8,9 @@ struct RestoreCommand: AsyncParsableCommand {
         discussion: """
             The restored ledger has the identifier, events, sources, import marks and tree of the one that was backed up: its checkpoints and
             proofs hold. Events that were erased before the backup's last run stay erased, even if an earlier state is restored; --erasures-of
-            also erases the events that were erased later in another copy of the ledger; rows of events that retention had dropped are those of the backup: repeat
-            `erase --node` for them. Until it is complete it is called NEW.restoring. Ends with status 1 if
-            the backup lacks views' rows of events that retention had dropped.
+            also carries out what was erased later in another copy of the ledger, in the events and in the rows of events that retention had dropped. Of a hidden
+            request only the events that it names are known: repeat it here if retention had dropped others. Until it is complete the ledger is called
+            NEW.restoring. Ends with status 1 if the backup lacks views' rows of events that retention had dropped.
 
             --until TIME refers to arrival: it restores the ledger as it was at that time, with the events that had arrived, whenever the mesh had heard them. Events
             imported later from an older recording are left out. `--as-of TIME` of lists refers to when packets were heard.
@@ -34,12 +34,17 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(help: "The new ledger's folder, which does not exist yet.", completion: .directory) var new: String
 
     func run() async throws {
-        let erasures = try await erasures()
+        let (erasures, firstThere) = try await erasures()
         try makeParent(of: new)
         let bar = ProgressBar("restoring")
         let report: RestoreReport
         do {
-            report = try await EventLog.restore(folder, to: new, until: end(), erasures: erasures) { bar.show($0) }
+            report = try await EventLog.restore(folder, to: new, until: end(), erasures: erasures) {
+                (log, erasures) async throws(EventLogError) in
+                try await Ledger.Erasures.apply(erasures, to: log)
+            } progress: {
+                bar.show($0)
+            }
         } catch {
             bar.end()
             throw error
@@ -54,10 +59,11 @@ struct RestoreCommand: AsyncParsableCommand {
                 "\(report.erased.counted("event that was erased later is", "events that were erased later are")) erased in it, too"
             )
         }
-        if erasuresOf != nil, report.first.rawValue > 1 {
+        let hidden = report.applied.filter(\.isHidden).map { "\($0.sequence)" }
+        if !hidden.isEmpty, max(report.first, firstThere).rawValue > 1 {
             output.line(
-                "views keep rows of dropped events up to \(report.first.rawValue - 1) as they were in the backup: repeat `meshledger erase --node` for nodes "
-                    + "that were erased since")
+                "whose request is hidden (event \(hidden.joined(separator: ", "))) may still be in rows of events that retention had dropped: repeat the "
+                    + "request here with `meshledger erase`")
         }
         if !report.hasSigningKey {
             output.line(
@@ -78,13 +84,14 @@ struct RestoreCommand: AsyncParsableCommand {
         return .time(time.time)
     }
 
-    private func erasures() async throws -> [Erasure] {
-        guard let erasuresOf else { return [] }
+    /// The erasures of the other copy, and the first event that it has.
+    private func erasures() async throws -> ([Erasure], first: EventSequence) {
+        guard let erasuresOf else { return ([], EventSequence(1)) }
         let log = try EventLog.open(at: erasuresOf, options: EventLogOptions(access: .readOnly))
         do {
             let erasures = try log.erasures()
             await log.close()
-            return erasures
+            return (erasures, log.first)
         } catch {
             await log.close()
             throw error

@@ -19,12 +19,12 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
             when it imports a later recording of it. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
-            names a ledger that records it.
+            names a ledger that records it. An exact copy loses all rows of
+            dropped events where the request is hidden, since it cannot know which were erased.
 
             Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
             a trace route; its contributions to nodes, links and gateways stay, and so does a waypoint that another packet has changed since. --sequence is for
-            events that the log still has. These rows are erased in this ledger only, and no event records it: neither an import of a recording nor --erasures-of
-            erases them in a copy. Repeat the command there, and also where it was interrupted.
+            events that the log still has.
 
             The event records the request, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
             printed and stored nowhere, you can prove what the request was; without it nobody can find out, unless --reason reveals it.
@@ -95,12 +95,12 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")
-            if report.events.isEmpty { output.line("no event of the log was erased, so none records the request or the reason") }
+            if report.events.isEmpty { output.line("nothing was erased, so no event records the request or the reason") }
             if let salt, !report.events.isEmpty {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
                 output.line("the first word is the salt: keep it to prove what the request was")
             }
-            if let dropped, forgotten != nil {
+            if let dropped, forgotten != nil, !report.events.isEmpty {
                 output.line("the \(whose)'s rows of dropped events up to \(dropped), if there were any, are erased, too")
             }
         }

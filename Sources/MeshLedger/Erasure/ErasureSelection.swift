@@ -23,12 +23,30 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 
+    /// The selection that a log's request describes; nil if it is hidden or in other words.
+    package init?(request: String) {
+        let words = request.split(separator: " ").map(String.init)
+        let named = words.count > 1 ? NodeID.parse(words[words[0] == "packet" ? words.count - 1 : 1]) : nil
+        switch (words.first, words.count) {
+        case ("node", 2), ("node", 4):
+            guard let named else { return nil }
+            self = .node(named, mentions: words.count == 4)
+        case ("packet", 2), ("packet", 4):
+            guard let id = UInt32(words[1]), words.count == 2 || named != nil else { return nil }
+            self = .packet(id: id, from: words.count == 4 ? named : nil)
+        default: return nil
+        }
+        guard description == request else { return nil }
+    }
+
+    fileprivate static let hiddenMark = " sha256:"
+
     /// Replaces `description` in the log if the log must not reveal whose packets were erased: the kind, and the SHA-256 of the salt, a
     /// space and the description, both in hexadecimal. Anyone who knows the salt, which the log does not have, can check it:
     /// `printf '%s node !19025c00' SALT | sha256sum`.
     public func hidden(salt: String) -> String {
         let kind = description.prefix { $0 != " " }
-        return "\(kind) sha256:\(Hexadecimal.text(SHA256.hash(Array("\(salt) \(description)".utf8))))"
+        return "\(kind)\(Self.hiddenMark)\(Hexadecimal.text(SHA256.hash(Array("\(salt) \(description)".utf8))))"
     }
 
     /// The subjects whose rows are removed from the baselines of dropped events.
@@ -55,6 +73,14 @@ public enum ErasureSelection: Sendable, Hashable {
         case .sequences: nil
         }
     }
+}
+
+extension Erasure {
+    /// Whose rows go with it from the baselines of dropped events; nil if its request does not say.
+    var subject: ErasureSubject? { ErasureSelection(request: request)?.forgotten }
+
+    /// Whether its request is only known to those who have the salt.
+    package var isHidden: Bool { request.contains(ErasureSelection.hiddenMark) }
 }
 
 /// Tests whether an event is selected, by the cleartext of its packet: no key is needed, and no event is missed without one.

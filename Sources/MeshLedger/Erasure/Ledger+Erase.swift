@@ -28,7 +28,7 @@ extension Ledger.Erasures {
     public func erasable(_ selection: ErasureSelection) throws(LedgerError) -> [ClosedRange<EventSequence>] {
         try ledger.wrappingErrors {
             guard case .sequences(let ranges) = selection else {
-                return try search(EventSequence(1)...EventSequence(.max), selection)
+                return try Self.search(EventSequence(1)...EventSequence(.max), selection, in: ledger.log)
             }
             var found: [ClosedRange<EventSequence>] = []
             for range in ranges {
@@ -43,21 +43,21 @@ extension Ledger.Erasures {
                         "events up to \(ledger.log.first.rawValue - 1) of \(ledger.path) were dropped by retention: their bytes are gone; rows that views keep of "
                             + "them go with `meshledger erase --node`")
                 }
-                found += try search(range, selection)
+                found += try Self.search(range, selection, in: ledger.log)
             }
             return found
         }
     }
 
-    private func search(
-        _ range: ClosedRange<EventSequence>, _ selection: ErasureSelection
+    private static func search(
+        _ range: ClosedRange<EventSequence>, _ selection: ErasureSelection, in log: EventLog
     ) throws -> [ClosedRange<EventSequence>] {
         var found: [ClosedRange<EventSequence>] = []
         var matcher = ErasureMatcher(selection)
         var next = range.lowerBound
         while next <= range.upperBound {
             var last: EventSequence?
-            try ledger.log.withEvents(from: next, count: Self.batchSize, where: selection.filter) { header, payload in
+            try log.withEvents(from: next, count: batchSize, where: selection.filter) { header, payload in
                 guard header.sequence <= range.upperBound else { return false }
                 last = header.sequence
                 guard !header.isErased, header.source != .log, matcher.matches(payload, header.encoding) else { return true }
@@ -96,27 +96,54 @@ extension Ledger.Erasures {
             let kept = try restatements(selection, in: ranges)
             if !kept.isEmpty { try await ledger.annotations.record(kept) }
         }
-        return try await erasing(forgotten ?? selection.forgotten) {
-            try await $0.erase(ranges, reason: reason, request: request ?? selection.description)
+        let subject = forgotten ?? selection.forgotten
+        return try await erasing(subject.map { [$0] } ?? []) {
+            try await $0.erase(ranges, reason: reason, request: request ?? selection.description, baselines: $1)
         }
     }
 
-    /// Erases what was erased in another copy of this ledger, for example after an older backup was restored.
+    /// Erases what was erased in another copy of this ledger, for example after an older backup was restored: the events, those of the same node or packet that
+    /// the other copy had dropped before, and rows of dropped events. Of an erasure whose request is hidden, or in other words than `ErasureSelection`
+    /// has, only the events that it names.
     /// - Throws: `.notErasable` if they belong to another log, and what `erase` throws.
     @discardableResult
     public func apply(_ erasures: [Erasure]) async throws(LedgerError) -> ErasureReport {
         guard !ledger.isReadOnly else { throw ledger.readOnlyError }
-        return try await erasing(nil) { try await $0.apply(erasures) }
+        return try await erasing(erasures.compactMap(\.subject)) { log, baselines in
+            try await log.apply(erasures, with: erasures.map { try Self.dropped($0, in: log) }, baselines: baselines)
+        }
+    }
+
+    /// As `apply`, in a ledger that is not open, such as one that is being restored.
+    package static func apply(_ erasures: [Erasure], to log: EventLog) async throws(EventLogError) -> ErasureReport {
+        do {
+            return try await ViewBaselines(log: log).forgetting(erasures.compactMap(\.subject)) { baselines in
+                try await log.apply(erasures, with: erasures.map { try dropped($0, in: log) }, baselines: baselines)
+            }
+        } catch {
+            if let error = error as? EventLogError { throw error }
+            let error = LedgerError(error, path: log.path)
+            throw EventLogError(.storage, path: error.path, detail: error.description)
+        }
+    }
+
+    /// The events of the request that are here, of those before the erasure: the other copy may have dropped them before.
+    private static func dropped(_ erasure: Erasure, in log: EventLog) throws -> [ClosedRange<EventSequence>] {
+        guard let selection = ErasureSelection(request: erasure.request), log.head > .zero, erasure.sequence > .zero else {
+            return []
+        }
+        return try search(EventSequence(1)...min(log.head, erasure.sequence), selection, in: log)
     }
 
     fileprivate func erasing(
-        _ forgotten: ErasureSubject?, _ work: @escaping @Sendable (EventLog) async throws -> ErasureReport
+        _ forgotten: [ErasureSubject],
+        _ work: @escaping @Sendable (EventLog, [Retention.Baseline]?) async throws -> ErasureReport
     ) async throws(LedgerError) -> ErasureReport {
         let log = ledger.log
         return try await ledger.wrappingErrors {
             try await ledger.gate.run {
                 try await ledger.engine.erase(ledger.definitions, keyring: ledger.keys.keyring, forgetting: forgotten) {
-                    try await work(log)
+                    try await work(log, $0)
                 }
             }
         }
@@ -130,7 +157,7 @@ extension Ledger {
     ) async throws -> RecordingImportReport {
         let before = try log.lastErasure()
         let report = try await work(log)
-        if try log.lastErasure() != before { _ = try await erasure.erasing(nil) { _ in ErasureReport(events: [], erased: 0) } }
+        if try log.lastErasure() != before { _ = try await erasure.erasing([]) { _, _ in ErasureReport(events: [], erased: 0) } }
         return report
     }
 }

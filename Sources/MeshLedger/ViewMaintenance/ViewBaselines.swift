@@ -9,8 +9,8 @@ import Projections
 /// Builds baselines from events that are about to be dropped, and starts views from them.
 struct ViewBaselines: Sendable {
     let folder: BaselineFolder
-    private let log: EventLog
-    private let logger = Logger(label: "meshledger.views")
+    let log: EventLog
+    let logger = Logger(label: "meshledger.views")
 
     init(log: EventLog) {
         self.log = log
@@ -38,55 +38,8 @@ struct ViewBaselines: Sendable {
         return store
     }
 
-    /// Rewrites the baselines without the rows of a node or a packet, and appends an event that names them instead of the previous ones. A view whose rows this
-    /// library does not know loses its baseline when a node is erased.
-    ///
-    /// - Parameter removeViews: called before the new ones are in force: views with the old rows must not outlast an interruption.
-    func forget(_ forgotten: ErasureSubject, removingViews removeViews: () throws -> Void) async throws {
-        let cut = log.first.rawValue - 1
-        guard cut > 0, let retention = try log.retention()?.retention else { return }
-        try folder.prepareBuilding()
-        var kept: [Retention.Baseline] = []
-        let usable = try retention.baselines.filter { try folder.digest($0.view, through: cut) == $0.digest }
-        var events: Set<UInt64> = []
-        if usable.contains(where: { $0.view == ErasureSubject.index }) {
-            events = try forgotten.events(inIndex: folder.file(ErasureSubject.index, through: cut))
-        }
-        var isFound = false
-        for baseline in usable {
-            let name = baseline.view
-            let tables = ViewRegistry.tables[name]
-            if case .node = forgotten, tables == nil {
-                logger.warning(
-                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows belong to the node")
-                continue
-            }
-            let copy = try BaselineCopy(of: folder.file(name, through: cut), at: folder.building + "/" + name)
-            if try forgotten.leave(copy, of: name, tables, events: events) { isFound = true }
-            kept.append(baseline)
-        }
-        guard isFound else {
-            try folder.prepareBuilding()
-            return
-        }
-        let digests = try folder.finishReplacement(of: cut)
-        for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
-        try removeViews()
-        try await log.replaceBaselines(kept)
-        try folder.replace(cut)
-    }
-
     /// Removes what interrupted cuts have left, and baselines that are no longer in force: they have rows of events that may be erased.
     func removeAbandoned() throws { try folder.removeAll(but: log.first.rawValue - 1) }
-
-    /// Finishes an interrupted `forget`.
-    func finishForgetting() throws {
-        let cut = log.first.rawValue - 1
-        guard cut > 0, let found = try folder.replacement(of: cut) else { return }
-        let named = try log.retention()?.retention.baselines ?? []
-        let isNamed = Dictionary(named.map { ($0.view, $0.digest) }) { $1 } == found
-        if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
-    }
 
     /// Refuses to drop rows that only a damaged baseline could restore.
     func requireBaselines(_ definitions: [ViewDefinition]) throws(LedgerError) {

@@ -8,10 +8,12 @@ import Projections
 /// Work that requires the views to be taken down first.
 extension ViewEngine {
     /// Runs `work`, which erases events, while no views exist; then starts all views over.
-    /// - Parameter forgotten: the subjects whose rows are removed from the baselines of dropped events.
+    /// - Parameters:
+    ///   - forgotten: the subjects whose rows are removed from the baselines of dropped events.
+    ///   - work: receives the rewritten baselines, if rows are left out; the event that records the erasure names them.
     func erase(
-        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: ErasureSubject?,
-        _ work: @escaping @Sendable () async throws -> ErasureReport
+        _ definitions: [ViewDefinition], keyring: Keyring, forgetting forgotten: [ErasureSubject],
+        _ work: @escaping @Sendable ([Retention.Baseline]?) async throws -> ErasureReport
     ) async throws -> ErasureReport {
         await waitForErasure()
         guard !activity.isClosed else { throw closedError }
@@ -28,8 +30,8 @@ extension ViewEngine {
     }
 
     private func runErasure(
-        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: ErasureSubject?, stopping build: Build?,
-        _ work: @Sendable () async throws -> ErasureReport
+        _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: [ErasureSubject], stopping build: Build?,
+        _ work: @Sendable ([Retention.Baseline]?) async throws -> ErasureReport
     ) async throws -> ErasureReport {
         TemporaryFolders.removeAbandoned(waits: true)
         if let build { try await stop(build) }
@@ -40,10 +42,9 @@ extension ViewEngine {
         served.close(refusing: .superseded)
         do {
             try baselines.removeAbandoned()
-            if let forgotten { try await baselines.forget(forgotten, removingViews: erased.removeAll) }
-            let report = try await work()
+            let report = try await baselines.forgetting(forgotten, work)
             // Otherwise the log was rewritten: its free pages may have the bytes of events that retention has dropped.
-            if forgotten != nil, report.erased == 0, log.first.rawValue > 1 { _ = try await log.compact() }
+            if !forgotten.isEmpty, report.events.isEmpty, log.first.rawValue > 1 { _ = try await log.compact() }
             hasFailedToStart = true  // until it has started
             try await start(definitions, keyring: keyring)
             hasFailedToStart = false

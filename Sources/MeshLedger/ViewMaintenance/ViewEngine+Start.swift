@@ -12,7 +12,7 @@ extension ViewEngine {
         wanted = (definitions, keyring)
         try erased.removeStale(log)
         SpooledRecording.removeAbandoned(in: log.path)
-        try baselines.finishForgetting()
+        try await baselines.finishErasures()
         do {
             try baselines.removeAbandoned()
         } catch {

@@ -23,8 +23,7 @@ public enum ErasureSubject: Sendable, Hashable {
         }
         switch self {
         case .node(let node):
-            _ = try NodeErasure(node, copy, tables ?? []).leave(copy, names, tables ?? [])
-            return true
+            return try NodeErasure(node, copy, tables ?? []).leave(copy, names, tables ?? [])
         case .packet(let packet):
             return try PacketErasure(packet: packet, events: events).leave(copy, names, tables ?? [])
         }

@@ -13,6 +13,10 @@ package struct BaselineFolder: Sendable {
     /// Where the next ones are built.
     package var building: String { path + "/building" }
 
+    /// Where those are built that a further erasure shortens.
+    package func step(_ number: Int) -> String { "\(building)-\(number)" }
+    package func removeStep(_ number: Int) throws { try OwnedFile.removeAll(step(number)) }
+
     package func folder(_ view: String, through last: UInt64) -> String { "\(path)/\(last)/\(view)" }
     package func file(_ view: String, through last: UInt64) -> String { folder(view, through: last) + "/data.mdb" }
 

@@ -54,7 +54,7 @@ struct ErasedNodes {
         }
         try expectWhole(tool, after: writer)
         let again = try tool.run("erase", "--node", node, "--yes")
-        #expect(again.status == 0 && again.output.contains("0 events erased"), "\(again)")
+        #expect(again.status == 0 && again.output.contains("nothing was erased, so no event records"), "\(again)")
         // Neither does the backup's next run keep it.
         let copy = tool.folder.path + "/copy"
         #expect(try tool.run("backup", "--with-signing-key", backup).status == 0)

@@ -1,0 +1,102 @@
+import EventLog
+import Logging
+import MeshViews
+import Projections
+
+extension ViewBaselines {
+    /// Rewrites the baselines without the rows of these subjects, runs `erase`, and replaces those in force.
+    ///
+    /// - Parameter erase: appends the event that names the rewritten ones; they are nil if no row is left out. What it throws must mean that the event was
+    ///   not appended, or that the next opening for writing finishes.
+    func forgetting<Result>(
+        _ subjects: [ErasureSubject], _ erase: ([Retention.Baseline]?) async throws -> Result
+    ) async throws -> Result {
+        let rewritten = try rewrite(without: subjects)
+        let result = try await erase(rewritten)
+        if rewritten != nil { try folder.replace(log.first.rawValue - 1) }
+        return result
+    }
+
+    /// Puts baselines without the rows of the subjects beside those in force. A view whose rows this library does not know loses its baseline when a node is
+    /// erased.
+    /// - Returns: nil if no row is left out.
+    private func rewrite(without subjects: [ErasureSubject]) throws -> [Retention.Baseline]? {
+        let cut = log.first.rawValue - 1
+        guard cut > 0, !subjects.isEmpty, let named = try log.retention()?.retention.baselines else { return nil }
+        let baselines = try named.filter { try folder.digest($0.view, through: cut) == $0.digest }
+        try folder.prepareBuilding()
+        var isFound = false
+        var kept: [Retention.Baseline] = []
+        var events: [ErasureSubject: Set<UInt64>] = [:]
+        if baselines.contains(where: { $0.view == ErasureSubject.index }) {
+            for subject in subjects {
+                events[subject] = try subject.events(inIndex: folder.file(ErasureSubject.index, through: cut))
+            }
+        }
+        for baseline in baselines {
+            let name = baseline.view
+            let tables = ViewRegistry.tables[name]
+            if tables == nil, subjects.contains(where: { if case .node = $0 { true } else { false } }) {
+                logger.warning(
+                    "the view \(name) begins after event \(cut): it is unknown which of its earlier rows belong to the node")
+                isFound = true
+                continue
+            }
+            var file = folder.file(name, through: cut)
+            for (number, subject) in subjects.enumerated() {
+                let isLast = number == subjects.count - 1
+                let place = (isLast ? folder.building : folder.step(number)) + "/" + name
+                let copy = try BaselineCopy(of: file, at: place)
+                if try subject.leave(copy, of: name, tables, events: events[subject] ?? []) { isFound = true }
+                file = place + "/data.mdb"
+            }
+            kept.append(baseline)
+        }
+        for number in subjects.indices.dropLast() { try folder.removeStep(number) }
+        guard isFound else {
+            try folder.prepareBuilding()
+            return nil
+        }
+        let digests = try folder.finishReplacement(of: cut)
+        for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
+        return kept
+    }
+
+    /// Finishes an interrupted erasure, and follows those that came with a recording of the ledger that this is an exact copy of.
+    func finishErasures() async throws {
+        let cut = log.first.rawValue - 1
+        guard cut > 0 else { return }
+        if let found = try folder.replacement(of: cut) {
+            let isNamed = Self.digests(try log.retention()?.retention.baselines ?? []) == found
+            if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
+        }
+        do {
+            for rewriting in try log.unfollowedRewritings() { try await follow(rewriting, cut) }
+        } catch let error as EventLogError where error.code == .corrupt {
+            logger.warning("erasures that were imported cannot be read: \(error)")  // `usableRecipe` says what that costs
+        }
+    }
+
+    /// The same rows, left out of the same file in the same order, make the same file: its digest decides. Otherwise the rows of dropped events go, since
+    /// those of the erased subjects are among them.
+    private func follow(_ rewriting: BaselineRewriting, _ cut: UInt64) async throws {
+        let subjects = rewriting.erasures.compactMap(\.subject)
+        var isSame = false
+        if subjects.count == rewriting.erasures.count, let made = try rewrite(without: subjects) {
+            isSame = Self.digests(made) == Self.digests(rewriting.baselines)
+            if !isSame { try folder.removeReplacement(of: cut) }
+        }
+        try await log.follow(rewriting)
+        if isSame { return try folder.replace(cut) }
+        logger.warning(
+            """
+            rows of events up to \(cut), which retention has dropped, are lost with those that an erasure took away, whose request is hidden: to have the others \
+            again, copy \(folder.path)/\(cut) from the ledger in which they were erased, and rebuild the views
+            """)
+        try folder.removeAll(but: 0)
+    }
+
+    private static func digests(_ baselines: [Retention.Baseline]) -> [String: [UInt8]] {
+        Dictionary(baselines.map { ($0.view, $0.digest) }) { $1 }
+    }
+}
