@@ -321,6 +321,19 @@ struct RetentionCuts {
         await stranger.close()
     }
 
+    @Test func `a cut first finishes an erasure that was interrupted`() async throws {
+        let log = try EventLog.temporary()
+        let source = try await log.source(named: "a radio")
+        try await log.append((0..<700).map { NewEvent(numberedPayload($0), encoding: .note, source: source) })
+        let range = EventSequence(300)...EventSequence(310)
+        try ErasureRun(log, try #require(log.maintenance)).beginOnly([range])
+        #expect(try log.pendingErasure() != nil)
+        try await log.cut(through: EventSequence(256))
+        #expect(try log.pendingErasure() == nil && log.verify().problems == [])
+        #expect(try log.event(range.upperBound)?.header.isErased == true)
+        await log.close()
+    }
+
     @Test func `erased events can be dropped, and of dropped events only the others are erased`() async throws {
         let log = try EventLog.temporary()
         let source = try await log.source(named: "a radio")

@@ -1,6 +1,7 @@
 import EventLog
 import MeshLedger
 import Meshtastic
+import ProtobufWire
 import Testing
 
 struct FoldRules {
@@ -254,6 +255,44 @@ struct FoldRules {
             kept.append((packet.rxTime, packet.from))
         }
         #expect(try ledger.nodes().map(\.number).sorted() == kept.map(\.number).sorted())
+        try await ledger.close()
+    }
+
+    @Test func `a node that repeats an announcement of which only a part was the newest is what all of it says`() async throws {
+        func announced(_ name: String, isUnmessagable: Bool) -> [UInt8] {
+            var writer = WireWriter()
+            if !name.isEmpty { writer.string(2, name) }
+            writer.varint(9, isUnmessagable ? 1 : 0)
+            return writer.bytes
+        }
+        let (early, late) = (announced("Hill", isUnmessagable: false), announced("", isUnmessagable: true))
+        func packet(_ id: UInt32, _ payload: [UInt8], at time: UInt32) -> Packet {
+            Packet(from: 1_001, id: id, rxTime: 1_780_000_000 + time, port: Port.nodeInfo, payload: payload)
+        }
+        for (last, isUnmessagable) in [(15, true), (20, false)] as [(UInt32, Bool)] {
+            let packets = [packet(1, late, at: 10), packet(2, early, at: 5)] + (last > 15 ? [packet(3, early, at: last)] : [])
+            let ledger = try await ledger(of: packets)
+            let node = try #require(try ledger.node(1_001))
+            #expect(node.longName == "Hill" && node.isUnmessagable == isUnmessagable)
+            try await ledger.close()
+        }
+    }
+
+    @Test func `X1: the cap grows by nodes that become favorites, and shrinks when they are none`() async throws {
+        let ledger = try await ledger(
+            of: (UInt32(1)...3).map { Packet(from: $0, id: $0, rxTime: 1_780_000_000 + $0) },
+            options: LedgerOptions(caps: ViewCaps(nodes: 3)))
+        let source = try await ledger.log.source(named: "test")
+        func hear(_ nodes: ClosedRange<UInt32>) async throws -> [UInt32] {
+            _ = try await ledger.log.append(
+                nodes.map { Packet(from: $0, id: 100 + $0, rxTime: 1_780_010_000 + $0).event(source) })
+            try await ledger.catchUp()
+            return try ledger.nodes().map(\.number).sorted()
+        }
+        try await ledger.annotations.record((1...3).map { .favorite($0) })
+        #expect(try await hear(4...6) == [1, 2, 3, 6])
+        try await ledger.annotations.record((1...2).map { .favorite($0, false) })
+        #expect(try await hear(7...8) == [3, 7, 8])
         try await ledger.close()
     }
 

@@ -1,6 +1,7 @@
 import EventLog
 import MeshLedger
 import Meshtastic
+import Synchronization
 import Testing
 
 /// Files that record no reception time, with clocks that show nothing or nonsense.
@@ -44,6 +45,30 @@ struct UnknownTimes {
         try await ledger.catchUp()
         let receptions = try ledger.receptions(of: 9).sorted { $0.sequence < $1.sequence }
         #expect(receptions.map(\.heardSource) == [.arrival, .recorded, .receiver, .imported])
+        try await ledger.close()
+    }
+
+    @Test func `a reply that was heard is of that time, even if one of unknown time was imported before`() async throws {
+        let clock = Atomic(Int64(Self.heard))
+        let ledger = try await Ledger.temporary(
+            options: LedgerOptions(log: EventLogOptions(clock: { Timestamp(seconds: clock.load(ordering: .relaxed)) })))
+        let source = try await ledger.log.source(named: "file:test")
+        func hear(_ gateway: UInt32, _ reception: Reception) async throws {
+            let answer = Packet(
+                from: 1_009, to: 1_001, id: 8, rxTime: 0, port: Port.traceroute, payload: Packet.route([1_002], [21, 22]),
+                requestID: 7,
+                gateway: NodeID.text(gateway))
+            _ = try await ledger.log.append(
+                NewEvent(answer.envelope(), encoding: .serviceEnvelope, source: source, reception: reception))
+            try await ledger.catchUp()
+        }
+        try await hear(0x11, .unrecorded)
+        let imported = try #require(try ledger.traceRoutes().first)
+        #expect(imported.replyTime == Self.heard)
+        clock.store(Int64(Self.heard) + 60, ordering: .relaxed)
+        try await hear(0x12, .live)
+        let heard = try #require(try ledger.traceRoutes().first)
+        #expect(heard.replyTime == Self.heard + 60)
         try await ledger.close()
     }
 
