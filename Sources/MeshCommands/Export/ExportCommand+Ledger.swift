@@ -11,22 +11,22 @@ enum ExportTarget: ExpressibleByArgument {
     case file(String)
 
     init?(argument: String) {
-        self = ExportSubject(rawValue: argument.lowercased()).map { .subject($0) } ?? .file(argument)
+        self = ExportSubject(named: argument.lowercased()).map { .subject($0) } ?? .file(argument)
     }
 }
 
 extension ExportTarget {
     var name: String {
         switch self {
-        case .subject(let subject): subject.rawValue
+        case .subject(let subject): subject.name
         case .file(let name): name
         }
     }
 
     /// Whether a row may have no place, or a line for each way.
     var isOfPlacesSomeLack: Bool {
-        if case .subject(let subject) = self { return subject == .waypoints || subject == .traceroutes }
-        return false
+        guard case .subject(let subject) = self, let rows = subject.rows as? any MappedRow.Type else { return false }
+        return rows.mayLackPlaces
     }
 }
 

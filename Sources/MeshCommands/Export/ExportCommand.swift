@@ -100,15 +100,15 @@ struct ExportCommand: AsyncParsableCommand {
             }
             return
         }
-        if format == .gpx || format == .kml, subject != .positions {
+        if format == .gpx || format == .kml, subject.rows != PositionRow.self {
             throw ValidationError("\(format.rawValue) is a format for positions")
         }
         if format == .geojson, !subject.isForMaps {
-            throw ValidationError("geojson is a format for positions, waypoints and trace routes")
+            throw ValidationError("geojson is a format for \(Self.list(\.isForMaps))")
         }
         try refuseOthers(of: subject)
         if [.quarantine, .archived, .references].contains(subject), times.since != nil || times.until != nil {
-            throw ValidationError("the rows of \(subject.rawValue) have no time: --since and --until are for others")
+            throw ValidationError("the rows of \(subject.name) have no time: --since and --until are for others")
         }
         if subject == .events, TableFormat(rawValue: format.rawValue) != nil, !conditions.isEmpty {
             throw ValidationError("--where of raw events is for csv, json and jsonl")
@@ -127,32 +127,34 @@ struct ExportCommand: AsyncParsableCommand {
             throw ValidationError(
                 isOfEvents
                     ? "raw events are not chosen by node; `events --node` and --where 'from=…' are"
-                    : "the rows of \(subject.rawValue) are not chosen by node")
+                    : "the rows of \(subject.name) are not chosen by node")
         }
         if channel != nil, !subject.hasChannels {
             throw ValidationError(
                 isOfEvents
                     ? "raw events are not chosen by --channel, but by --where 'channel=…'"
-                    : "--channel is for \(Self.list(\.hasChannels)), not for \(subject.rawValue)")
+                    : "--channel is for \(Self.list(\.hasChannels)), not for \(subject.name)")
         }
-        if kind != nil, subject != .telemetry { throw ValidationError("--kind is for telemetry, not for \(subject.rawValue)") }
-        if archived, !subject.canBeArchived { throw ValidationError("the rows of \(subject.rawValue) cannot be archived") }
+        if kind != nil, subject.rows != TelemetryRow.self {
+            throw ValidationError("--kind is for telemetry, not for \(subject.name)")
+        }
+        if archived, !subject.canBeArchived { throw ValidationError("the rows of \(subject.name) cannot be archived") }
         if by == .arrival, !subject.hasArrivals {
-            throw ValidationError("--by is for \(Self.list(\.hasArrivals)), not for \(subject.rawValue)")
+            throw ValidationError("--by is for \(Self.list(\.hasArrivals)), not for \(subject.name)")
         }
-        if packets.isGiven, ![.packets, .receptions].contains(subject) {
+        if packets.isGiven, !subject.isOfPackets {
             throw ValidationError("--port, --gateway, --mentions and --packet are for packets and receptions")
         }
     }
 
     private static func list(_ has: (ExportSubject) -> Bool) -> String {
-        ExportSubject.allCases.filter(has).map(\.rawValue).joined(separator: ", ")
+        ExportSubject.allCases.filter(has).map(\.name).joined(separator: ", ")
     }
 
     private func requirePlaces() throws {
         if format != .ledger, case .subject(let subject) = subject, subject.hasPlaces { return }
         throw ValidationError(
-            "--precision is for positions, waypoints, traceroutes and mapreports: raw events and recordings hold what nodes sent, other rows have no places"
+            "--precision is for \(Self.list(\.hasPlaces)): raw events and recordings hold what nodes sent, other rows have no places"
         )
     }
 
@@ -167,39 +169,6 @@ struct ExportCommand: AsyncParsableCommand {
             query.includesArchived = archived
             if subject == .all { return try exportAll(ledger, number, query) }
             try export(subject, ledger, number, query)
-        }
-    }
-
-    func export(_ subject: ExportSubject, _ ledger: Ledger, _ number: UInt32?, _ query: RowQuery) throws {
-        switch subject {
-        case .events: try exportEvents(ledger)
-        case .nodes:
-            try write(try ledger.nodes(query, only: number), ledger)
-        case .positions: try exportPositions(ledger, number, query)
-        case .telemetry:
-            let columns = { TelemetryRow.tableColumns($0, of: kind) }
-            try write(columns, ledger, as: ledger.telemetryColumns(of: kind)) { write in
-                try ledger.forEachTelemetry(of: number, kind: kind, query) { _ = write($0) }
-            } series: { write in
-                try ledger.forEachTelemetrySeries(of: number, kind: kind, query, write)
-            }
-        case .messages:
-            try write(MessageRow.tableColumns, ledger) { write in
-                try ledger.forEachMessage(of: number, query) { _ = write($0) }
-            }
-        case .waypoints:
-            let rows = reduced(try ledger.waypoints(of: number, query)) { $0.reduced(to: $1) }
-            if format == .geojson { return try map(rows, ledger.columns(WaypointRow.self), ledger) { $0.write($1, $2) } }
-            try write(rows, ledger)
-        case .traceroutes:
-            let rows = reduced(try ledger.traceRoutes(of: number, query)) { $0.reduced(to: $1) }
-            if format == .geojson { return try map(rows, ledger.columns(TraceRouteRow.self), ledger) { $0.write($1, $2) } }
-            try write(rows, ledger)
-        case .links: try write(try ledger.links(of: number, query), ledger)
-        case .packets: try exportPackets(ledger)
-        case .receptions: try exportReceptions(ledger)
-        case .packetEvents: try exportIndex(ledger)
-        default: try exportMore(subject, ledger, number, query)
         }
     }
 
@@ -295,75 +264,9 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     /// What was asked about and never heard.
-    private func unknown(in ledger: Ledger) throws -> CommandError? {
+    func unknown(in ledger: Ledger) throws -> CommandError? {
         let nodes = try [node, packets.gateway].compactMap(\.self).map { try $0.number(in: ledger) }
         return try CommandError.unheard(nodes, packets.packet, in: ledger)
-    }
-
-    func write<Row: ShownRow & QueryRow>(_ rows: [Row], _ ledger: Ledger) throws {
-        try write(rows, Row.tableColumns, ledger)
-    }
-
-    func write<Row>(
-        _ rows: [Row], _ table: (TableContext) -> [TableColumn<Row>], _ ledger: Ledger,
-        as texts: @autoclosure () throws -> [Column<Row>]? = nil
-    ) throws {
-        try write(table, ledger, as: texts(), total: UInt64(rows.count)) { write in _ = rows.allSatisfy(write) }
-    }
-
-    /// The rows, no more exact than requested.
-    func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
-        guard let precision = precision?.precision else { return rows }
-        return rows.map { reduce($0, precision) }
-    }
-
-    private func exportPositions(_ ledger: Ledger, _ node: UInt32?, _ query: RowQuery) throws {
-        let precision = precision?.precision
-        func forEach(_ body: (PositionRow) -> Void) throws {
-            try ledger.forEachPosition(of: node, query) { row in body(precision.map { row.reduced(to: $0) } ?? row) }
-        }
-        let columns = try ledger.columns(PositionRow.self)
-        let asked = try GenericCell.columns(columns, and: conditions.map(\.column), of: PositionRow.self, in: ledger)
-        // Refused before anything is written.
-        let chosen = format.isOfRows ? nil : try rows(asked, ledger)
-        func each(_ write: (PositionRow) -> Void) throws {
-            try forEach { if chosen?.takes($0) ?? true { write($0) } }
-            try chosen?.end()
-        }
-        switch format {
-        case .geojson:
-            let writer = GeoJSONWriter(try output())
-            try each { writer.write($0, columns) }
-            writer.finish()
-        case .gpx:
-            let writer = GPXWriter(try output(), names: try NodeNames(ledger))
-            try each { writer.write($0) }
-            writer.finish()
-        case .kml:
-            let writer = KMLWriter(try output(), names: try NodeNames(ledger))
-            try each { writer.write($0, columns) }
-            writer.finish()
-        case .csv, .json, .jsonl, .arrow, .parquet, .ledger:
-            try write(PositionRow.tableColumns, ledger, as: columns) { write in
-                try forEach { _ = write($0) }
-            } series: { write in
-                try ledger.forEachPositionSeries(of: node, query) { rows in write(reduced(rows) { $0.reduced(to: $1) }) }
-            }
-        }
-    }
-
-    /// Places and routes as GeoJSON: the page is one of the places and lines that are written.
-    private func map<Row>(
-        _ rows: [Row], _ columns: [Column<Row>], _ ledger: Ledger, _ write: (GeoJSONWriter, Row, [Column<Row>]) -> Void
-    ) throws {
-        let asked = try GenericCell.columns(columns, and: conditions.map(\.column), of: Row.self, in: ledger)
-        let tests = try RowTests(conditions, asked, in: ledger)
-        if rows.isEmpty, let unknown = try unknown(in: ledger) { throw unknown }
-        let writer = GeoJSONWriter(try output(), page: page.range)
-        let isOfImport = hasTimes ? columns.time()?.isOfImport : nil
-        for row in rows where tests.hold(row) && !writer.isFull && !(isOfImport?(row) ?? false) { write(writer, row, columns) }
-        try tests.check()
-        writer.finish()
     }
 }
 

@@ -23,7 +23,7 @@ final class GeoJSONWriter {
     /// - Parameters:
     ///   - geometry: its type, such as `Point`.
     ///   - coordinates: as JSON.
-    private func write(_ geometry: String, _ coordinates: String, _ properties: [CellMember]) {
+    fileprivate func write(_ geometry: String, _ coordinates: String, _ properties: [CellMember]) {
         defer { count += 1 }
         guard page.contains(count) else { return }
         output.write(isFirst ? "\n" : ",\n")
@@ -32,28 +32,52 @@ final class GeoJSONWriter {
         isFirst = false
     }
 
-    private static func members<Row>(_ row: Row, _ columns: [Column<Row>]) -> [CellMember] {
+    fileprivate static func members<Row>(_ row: Row, _ columns: [Column<Row>]) -> [CellMember] {
         columns.filter { $0.name != "latitude" && $0.name != "longitude" }.map { CellMember(name: $0.name, value: $0.value(row)) }
     }
 
-    /// A point.
-    func write(_ row: PositionRow, _ columns: [Column<PositionRow>]) {
-        let place = ["\(row.longitude)", "\(row.latitude)"] + (row.altitude.map { ["\($0)"] } ?? [])
-        write("Point", "[\(place.joined(separator: ","))]", Self.members(row, columns))
+    func finish() {
+        output.line("\n]}")
+        output.flush()
     }
+}
 
-    /// A point; nothing for a waypoint without a place.
-    func write(_ row: WaypointRow, _ columns: [Column<WaypointRow>]) {
-        guard let latitude = row.latitude, let longitude = row.longitude else { return }
-        write("Point", "[\(longitude),\(latitude)]", Self.members(row, columns))
+/// A row that GeoJSON has a form for.
+protocol MappedRow: ShownRow {
+    /// Whether a row may have no place, or a line for each way.
+    static var mayLackPlaces: Bool { get }
+    func add(to writer: GeoJSONWriter, _ columns: [Column<Self>])
+}
+
+/// A point.
+extension PositionRow: MappedRow {
+    static let mayLackPlaces = false
+
+    func add(to writer: GeoJSONWriter, _ columns: [Column<PositionRow>]) {
+        let place = ["\(longitude)", "\(latitude)"] + (altitude.map { ["\($0)"] } ?? [])
+        writer.write("Point", "[\(place.joined(separator: ","))]", GeoJSONWriter.members(self, columns))
     }
+}
 
-    /// A line for each route, through the known places of its nodes at that time, in two parts or more where it crosses 180 degrees east; nothing for a route with fewer than two.
-    func write(_ row: TraceRouteRow, _ columns: [Column<TraceRouteRow>]) {
-        let members = Self.members(row, columns).filter { $0.name != "towards" && $0.name != "back" }
-        for (name, hops) in [("towards", row.towards), ("back", row.back)] {
+/// A point; nothing for a waypoint without a place.
+extension WaypointRow: MappedRow {
+    static let mayLackPlaces = true
+
+    func add(to writer: GeoJSONWriter, _ columns: [Column<WaypointRow>]) {
+        guard let latitude, let longitude else { return }
+        writer.write("Point", "[\(longitude),\(latitude)]", GeoJSONWriter.members(self, columns))
+    }
+}
+
+/// A line for each route, through the known places of its nodes at that time, in two parts or more where it crosses 180 degrees east; nothing for a route with fewer than two.
+extension TraceRouteRow: MappedRow {
+    static let mayLackPlaces = true
+
+    func add(to writer: GeoJSONWriter, _ columns: [Column<TraceRouteRow>]) {
+        let members = GeoJSONWriter.members(self, columns).filter { $0.name != "towards" && $0.name != "back" }
+        for (name, hops) in [("towards", towards), ("back", back)] {
             let line = GeoLine(
-                hops.compactMap { row.place(of: $0.node) }.map { .init(longitude: $0.longitude, latitude: $0.latitude) })
+                hops.compactMap { place(of: $0.node) }.map { .init(longitude: $0.longitude, latitude: $0.latitude) })
             guard !line.parts.isEmpty else { continue }
             let nodes = CellValue.list(hops.map { $0.node.map { .text(NodeID.text($0)) } ?? .null })
             let strengths = CellValue.list(hops.map { .float($0.snr) })
@@ -61,12 +85,7 @@ final class GeoJSONWriter {
                 CellMember(name: "way", value: .text(name)), CellMember(name: "nodes", value: nodes),
                 CellMember(name: "snrs", value: strengths),
             ]
-            write(line.geometry, line.coordinates, way + members)
+            writer.write(line.geometry, line.coordinates, way + members)
         }
-    }
-
-    func finish() {
-        output.line("\n]}")
-        output.flush()
     }
 }

@@ -27,3 +27,23 @@ extension Ledger {
         }
     }
 }
+
+extension GatewayRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([GatewayRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.rows(in: table, of: view, query) { (row: GatewayRow) in node == nil || row.gateway == node })
+    }
+}
+
+extension GatewayNodeRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([GatewayNodeRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.gatewayNodes(of: node, query))
+    }
+}

@@ -23,3 +23,13 @@ extension Ledger {
         try row(bigEndian(hearer) + bigEndian(heard), in: "links", of: "links")
     }
 }
+
+extension LinkRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([LinkRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.links(of: node, query))
+    }
+}

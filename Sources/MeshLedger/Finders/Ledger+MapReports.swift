@@ -17,3 +17,13 @@ extension Ledger {
         try row(bigEndian(node), in: MapReportRow.table, of: MapReportRow.view)
     }
 }
+
+extension MapReportRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofPlaces]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([MapReportRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.mapReports(of: node, query))
+    }
+}

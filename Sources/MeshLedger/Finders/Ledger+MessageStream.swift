@@ -1,9 +1,11 @@
 import EventLog
 import FlatCollections
+import Foundation
 import LMDB
 import MeshViews
 import Projections
 import ProtobufWire
+import ViewQuery
 
 extension Ledger {
     /// Visits messages of all threads in order of time, the oldest first, in constant memory: each thread buffers a few rows, and no
@@ -97,5 +99,37 @@ private struct MessageRun {
         try decoding(store) { () throws(WireError) in
             try MessageRow(thread: thread, time: time, sequence: sequence, decoding: value)
         }
+    }
+}
+
+extension MessageRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofChannels, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([MessageRow]) -> Void
+    ) throws(LedgerError) {
+        var part: [MessageRow] = []
+        try ledger.forEachMessage(of: node, query) { row in
+            part.append(row)
+            guard part.count == 512 else { return }
+            visitor(part)
+            part.removeAll(keepingCapacity: true)
+        }
+        visitor(part)
+    }
+
+    /// Those that the node sent.
+    package static func reported(
+        by node: UInt32, in ledger: Ledger, _ query: RowQuery
+    ) throws(LedgerError) -> [MessageRow] {
+        guard let seconds = query.seconds else { return [] }
+        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        var wanted = FetchDescriptor<MessageRow>(
+            predicate: #Predicate { $0.from == node && $0.time >= first && $0.time <= last })
+        let order: SortOrder = query.newestFirst ? .reverse : .forward
+        wanted.sortBy = [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)]
+        guard query.channel == nil else { return try ledger.fetch(wanted).filter { $0.channel == query.channel } }
+        wanted.fetchLimit = query.limit
+        return try ledger.fetch(wanted)
     }
 }

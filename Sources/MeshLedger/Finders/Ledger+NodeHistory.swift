@@ -69,3 +69,23 @@ extension HardwareModelRow {
         return row
     }
 }
+
+extension NodeChangeRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([NodeChangeRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.nodeHistory(of: node, query))
+    }
+}
+
+extension HardwareRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([HardwareRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.hardwareRows(of: node, query))
+    }
+}

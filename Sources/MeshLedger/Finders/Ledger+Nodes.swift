@@ -3,6 +3,7 @@ import LMDB
 import MeshViews
 import Projections
 import ProtobufWire
+package import ViewQuery
 
 extension Ledger {
     /// One node; nil if it was never heard or is archived.
@@ -43,6 +44,20 @@ extension Ledger {
         return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 
+    /// The nodes that match a query, or the one that is named: it is selected before rows are counted for the page.
+    package func nodes(
+        _ query: RowQuery, only number: UInt32?, with pattern: TextPattern? = nil
+    ) throws(LedgerError) -> [NodeRow] {
+        func all(_ query: RowQuery) throws(LedgerError) -> [NodeRow] {
+            if let pattern { try nodes(with: pattern, query) } else { try nodes(query) }
+        }
+        guard let number else { return try all(query) }
+        var every = query
+        (every.limit, every.offset) = (.max, 0)
+        let rows = try all(every).filter { $0.number == number }
+        return Array(rows.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+    }
+
     /// The node with this alias; else those with this long or short name, ignoring case. Includes archived ones.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(named name: String) throws(LedgerError) -> [NodeRow] {
@@ -71,4 +86,26 @@ extension Ledger {
             }
         }
     }
+}
+
+extension NodeRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofChannels]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([NodeRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.nodes(query, only: node))
+    }
+}
+
+extension ChannelRow: ListedRow {
+    package static let listing: RowListing = []
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([ChannelRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.channels())
+    }
+
+    package var day: UInt32 { lastHeard }
 }

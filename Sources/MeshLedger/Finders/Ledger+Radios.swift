@@ -26,3 +26,13 @@ extension Ledger {
         return Array(ordered.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
     }
 }
+
+extension RadioRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .holdsExactPlaces]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([RadioRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.seriesRows(prefix: [], query) { (row: RadioRow) in node == nil || row.node == node })
+    }
+}

@@ -17,3 +17,13 @@ extension Ledger {
         }
     }
 }
+
+extension SensorRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([SensorRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.sensors(of: node, query))
+    }
+}

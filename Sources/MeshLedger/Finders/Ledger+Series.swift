@@ -23,14 +23,12 @@ extension Ledger {
     }
 
     /// The same, all positions of a node at once.
-    ///
-    /// - Parameter readsAhead: false for a visitor that keeps the other core busy itself.
     package func forEachPositionSeries(
-        of node: UInt32?, _ query: RowQuery = RowQuery(), readsAhead: Bool = true, _ visitor: ([PositionRow]) -> Void
+        of node: UInt32?, _ query: RowQuery = RowQuery(), _ visitor: ([PositionRow]) -> Void
     ) throws(LedgerError) {
         let reader = try SeriesReader<PositionRow>(self, .positions(options.caps), query)
         let series = if let node { [bigEndian(node)] } else { try reader.prefixes() }
-        try reader.forEach(series, readsAhead: readsAhead && node == nil, visitor)
+        try reader.forEach(series, readsAhead: query.readsAhead && node == nil, visitor)
     }
 
     /// The newest position of a node, of those whose time is known if there are such.
@@ -75,12 +73,12 @@ extension Ledger {
 
     /// The same, all of a node's metrics of one kind at once.
     package func forEachTelemetrySeries(
-        of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(), readsAhead: Bool = true,
+        of node: UInt32?, kind: TelemetryKind? = nil, _ query: RowQuery = RowQuery(),
         _ visitor: ([TelemetryRow]) -> Void
     ) throws(LedgerError) {
         let reader = try SeriesReader<TelemetryRow>(self, .telemetry(options.caps), query)
         let series = try telemetrySeries(of: node.map { [$0] }, kind, reader)
-        try reader.forEach(series, readsAhead: readsAhead && node == nil, visitor)
+        try reader.forEach(series, readsAhead: query.readsAhead && node == nil, visitor)
     }
 
     // MARK: By time
@@ -127,5 +125,34 @@ extension Ledger {
         guard let nodes else { return try reader.prefixes { kind == nil || $0.last == kind?.rawValue } }
         let kinds = kind.map { [$0] } ?? TelemetryKind.allCases
         return nodes.flatMap { node in kinds.map { bigEndian(node) + [$0.rawValue] } }
+    }
+}
+
+extension PositionRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofPlaces, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([PositionRow]) -> Void
+    ) throws(LedgerError) {
+        try ledger.forEachPositionSeries(of: node, query, visitor)
+    }
+}
+
+extension TelemetryRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([TelemetryRow]) -> Void
+    ) throws(LedgerError) {
+        try ledger.forEachTelemetrySeries(of: node, query, visitor)
+    }
+
+    /// Kind by kind, so that each yields the requested number.
+    package static func reported(
+        by node: UInt32, in ledger: Ledger, _ query: RowQuery
+    ) throws(LedgerError) -> [TelemetryRow] {
+        var rows: [TelemetryRow] = []
+        for kind in TelemetryKind.allCases { rows += try ledger.telemetry(of: node, kind: kind, query) }
+        return rows
     }
 }

@@ -26,3 +26,13 @@ extension Ledger {
         try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
     }
 }
+
+extension TraceRouteRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofChannels, .ofPlaces, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([TraceRouteRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.traceRoutes(of: node, query))
+    }
+}

@@ -10,3 +10,13 @@ extension Ledger {
         try seriesRows(prefix: node.map { bigEndian($0) } ?? [], query) { (_: UnknownTelemetryRow) in true }
     }
 }
+
+extension UnknownTelemetryRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .reports]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([UnknownTelemetryRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.unknownTelemetry(of: node, query))
+    }
+}

@@ -28,3 +28,13 @@ extension Ledger {
         try row(bigEndian(id), in: "waypoints", of: "waypoints")
     }
 }
+
+extension WaypointRow: ListedRow {
+    package static let listing: RowListing = [.ofNodes, .ofChannels, .ofPlaces, .reports, .changesWithClock]
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([WaypointRow]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.waypoints(of: node, query))
+    }
+}

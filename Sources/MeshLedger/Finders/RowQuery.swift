@@ -24,6 +24,8 @@ public struct RowQuery: Sendable {
     public var isFavorite: Bool?
     /// Only messages that are read, or only the others.
     public var isRead: Bool?
+    /// False for a visitor that keeps the other core busy itself.
+    package var readsAhead = true
 
     public init(
         since: Timestamp? = nil, until: Timestamp? = nil, channel: String? = nil, limit: Int = .max, offset: Int = 0,

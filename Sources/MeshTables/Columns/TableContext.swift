@@ -133,9 +133,14 @@ private final class LoadedContext: Sendable {
 public protocol TableRow: Sendable {
     static var tableName: String { get }
     static func tableColumns(_ context: TableContext) -> [TableColumn<Self>]
+    /// Those of these columns that show rows of reduced places otherwise.
+    /// - Parameter precision: that of the places; nil if they are as exact as they were sent.
+    static func reduced(_ columns: [TableColumn<Self>], to precision: PlacePrecision?) -> [TableColumn<Self>]
 }
 
 extension TableRow {
+    public static func reduced(_ columns: [TableColumn<Self>], to precision: PlacePrecision?) -> [TableColumn<Self>] { columns }
+
     public static func tableSchema(_ context: TableContext = TableContext()) -> TableSchema {
         TableSchema(name: tableName, columns: tableColumns(context).map(\.schema))
     }

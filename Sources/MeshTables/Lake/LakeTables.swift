@@ -85,36 +85,12 @@ public struct LakeTables {
     /// - Throws: what `visitor` throws, and errors of the views and of the log.
     public func visit(_ visitor: inout some LakeVisitor) throws {
         var query = RowQuery()
-        query.newestFirst = false
+        (query.newestFirst, query.readsAhead) = (false, false)
         let (ledger, all) = (ledger, query)
-        try series(all, &visitor)
-        try table(MessageRow.self, &visitor, \.time) { visit in
-            try RowParts.of(visit) { try ledger.forEachMessage(all, $0) }
+        try telemetry(all, &visitor)
+        for row in Ledger.listedRows where row != TelemetryRow.self {
+            if let row = row as? any (ListedRow & TableRow).Type { try table(row, all, &visitor) }
         }
-        try table(NodeRow.self, &visitor, \.lastHeard) { $0(try ledger.nodes(all)) }
-        try table(WaypointRow.self, &visitor, isOfNow: true, \.time) { visit in
-            visit(reduced(try ledger.waypoints(all)) { $0.reduced(to: $1) })
-        }
-        try table(TraceRouteRow.self, &visitor, \.time) { visit in
-            visit(reduced(try ledger.traceRoutes(all)) { $0.reduced(to: $1) })
-        }
-        try table(MapReportRow.self, &visitor, \.time) { visit in
-            visit(reduced(try ledger.mapReports(all)) { $0.reduced(to: $1) })
-        } columns: { columns in
-            MapReportRow.reduced(columns, to: precision)
-        }
-        try table(LinkRow.self, &visitor, \.time) { $0(try ledger.links(all)) }
-        try table(GatewayRow.self, &visitor, \.time) { $0(try ledger.gateways(all)) }
-        try table(GatewayNodeRow.self, &visitor, \.time) { $0(try ledger.gatewayNodes(all)) }
-        try table(SensorRow.self, &visitor, \.time) { $0(try ledger.sensors(all)) }
-        try table(NodeChangeRow.self, &visitor, \.time) { $0(try ledger.nodeHistory(all)) }
-        try table(HardwareRow.self, &visitor, \.time) { $0(try ledger.hardwareRows(all)) }
-        // A radio's settings have its home and fixed position.
-        if precision == nil {
-            try table(RadioRow.self, &visitor, \.time) { $0(try ledger.radios(isHistory: true, all)) }
-        }
-        try table(UnknownTelemetryRow.self, &visitor, \.time) { $0(try ledger.unknownTelemetry(all)) }
-        try table(ChannelRow.self, &visitor, \.lastHeard) { $0(try ledger.channels()) }
         try LogLakeTables(ledger, context, isExact: precision == nil, through: head, isWanted: isWanted).visit(&visitor)
         // Only the rows of built-in views know how to be less exact.
         for name in ledger.rowNames where precision == nil && !["archived", "references"].contains(name) {
@@ -123,13 +99,8 @@ public struct LakeTables {
         }
     }
 
-    private func series(_ all: RowQuery, _ visitor: inout some LakeVisitor) throws {
+    private func telemetry(_ all: RowQuery, _ visitor: inout some LakeVisitor) throws {
         let ledger = ledger
-        try table(PositionRow.self, &visitor, \.time) { visit in
-            for part in try parts(all) {
-                try ledger.forEachPositionSeries(of: nil, part, readsAhead: false) { visit(reduced($0) { $0.reduced(to: $1) }) }
-            }
-        }
         for kind in TelemetryKind.allCases {
             let name = naming(SQLTables.name(kind))
             guard isWanted(name) else { continue }
@@ -137,14 +108,30 @@ public struct LakeTables {
                 LakeTable(
                     name, view: TelemetryRow.view, TelemetryRow.tableColumns(context, of: kind),
                     seconds: { $0.time == 0 ? nil : Int64($0.time) },
-                    forEach: { visit in try ledger.forEachTelemetrySeries(of: nil, kind: kind, all, readsAhead: false, visit) }))
+                    forEach: { visit in try ledger.forEachTelemetrySeries(of: nil, kind: kind, all, visit) }))
         }
     }
 
-    /// The rows, no more exact than requested.
-    private func reduced<Row>(_ rows: [Row], _ reduce: (Row, PlacePrecision) -> Row) -> [Row] {
-        guard let precision else { return rows }
-        return rows.map { reduce($0, precision) }
+    private func table<Row: ListedRow & TableRow>(
+        _ rows: Row.Type, _ all: RowQuery, _ visitor: inout some LakeVisitor
+    ) throws {
+        guard isWanted(Row.tableName), precision == nil || !Row.listing.contains(.holdsExactPlaces) else { return }
+        let context = Row.listing.contains(.changesWithClock) ? context.at(clock(Row.tableName)) : context
+        let table = LakeTable(
+            Row.tableName, view: Row.view, Row.reduced(Row.tableColumns(context), to: precision),
+            clock: Row.listing.contains(.changesWithClock) ? context.now : nil,
+            seconds: { (row: Row) in row.day == 0 ? nil : Int64(row.day) }
+        ) { visit in
+            try forEach(Row.self, all) { rows in
+                visit(precision.map { precision in rows.map { $0.reduced(to: precision) } } ?? rows)
+            }
+        }
+        try visitor.visit(table)
+    }
+
+    private func forEach<Row: ListedRow>(_ rows: Row.Type, _ all: RowQuery, _ visit: ([Row]) -> Void) throws {
+        guard rows == PositionRow.self else { return try Row.visit(in: ledger, of: nil, all, visit) }
+        for part in try parts(all) { try Row.visit(in: ledger, of: nil, part, visit) }
     }
 
     /// All positions, a few days at a time: the fewer files are written at once, the larger their pages are.
@@ -163,19 +150,6 @@ public struct LakeTables {
             if start + days <= last { part.until = Timestamp(seconds: (start + days) * 86_400) }
             return part
         }
-    }
-
-    private func table<Row: TableRow & QueryRow>(
-        _ rows: Row.Type, _ visitor: inout some LakeVisitor, isOfNow: Bool = false, _ time: @escaping (Row) -> UInt32,
-        forEach: @escaping (([Row]) -> Void) throws -> Void,
-        columns: ([TableColumn<Row>]) -> [TableColumn<Row>] = { $0 }
-    ) throws {
-        guard isWanted(Row.tableName) else { return }
-        let context = context.at(isOfNow ? clock(Row.tableName) : nil)
-        try visitor.visit(
-            LakeTable(
-                Row.tableName, view: Row.view, columns(Row.tableColumns(context)), clock: isOfNow ? context.now : nil,
-                seconds: { time($0) == 0 ? nil : Int64(time($0)) }, forEach: forEach))
     }
 
     private func custom<Row: QueryRow>(_ rows: Row.Type, _ visitor: inout some LakeVisitor) throws {

@@ -62,7 +62,7 @@ extension MapReportRow: TableRow {
 
 extension MapReportRow {
     /// Columns of reports whose places are no more precise than `precision`: their height is null.
-    package static func reduced(
+    public static func reduced(
         _ columns: [TableColumn<MapReportRow>], to precision: PlacePrecision?
     ) -> [TableColumn<MapReportRow>] {
         guard let precision, precision.bits < 32 else { return columns }
