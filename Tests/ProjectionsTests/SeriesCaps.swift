@@ -45,7 +45,7 @@ struct SeriesCaps {
             var random = SeededGenerator(seed: seed)
             let folder = try TemporaryFolder()
             let store = try openStore(folder.path + "/view", tables: ["rows", "counts"])
-            var buffer = CappedSeries(prefixLength: 4, cap: 20)
+            var buffer = CappedSeries(rows: "rows", prefixLength: 4, cap: 20)
             var model: [Key] = []
             for sequence in UInt64(1)...1_500 {
                 let key = Key(
@@ -57,7 +57,7 @@ struct SeriesCaps {
                 if series.count > 20, let lowest = series.min() { model.removeAll { $0 == lowest } }
                 if Int.random(in: 0..<60, using: &random) == 0 || sequence == 1_500 {
                     var transaction = try store.environment.beginWrite()
-                    try buffer.write(to: &transaction, rows: store.table("rows"), counts: store.table("counts"))
+                    try buffer.write(to: &transaction, store)
                     try transaction.commit()
                     buffer.removeAll()
                     #expect(try keys(store) == model.sorted(), "seed \(seed), sequence \(sequence)")
@@ -70,12 +70,12 @@ struct SeriesCaps {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view", tables: ["rows", "counts"])
         let writer = Task.detached {
-            var buffer = CappedSeries(prefixLength: 4, cap: 100)
+            var buffer = CappedSeries(rows: "rows", prefixLength: 4, cap: 100)
             for sequence in UInt64(1)...5_000 {
                 buffer.append(prefix: 1, time: UInt32(sequence), sequence: sequence) { $0.varint(1, sequence) }
                 guard sequence % 50 == 0 else { continue }
                 var transaction = try store.environment.beginWrite()
-                try buffer.write(to: &transaction, rows: store.table("rows"), counts: store.table("counts"))
+                try buffer.write(to: &transaction, store)
                 try transaction.commit()
                 buffer.removeAll()
             }

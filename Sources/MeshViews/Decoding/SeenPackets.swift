@@ -281,11 +281,9 @@ extension CappedSeries {
     /// - Returns: whether it still existed.
     @discardableResult
     mutating func supersede(
-        _ old: SupersededRow, prefix: UInt64, by event: UInt64, _ store: ViewStore, _ tables: (rows: String, counts: String)
+        _ old: SupersededRow, prefix: UInt64, by event: UInt64, _ store: ViewStore
     ) throws(StorageError) -> Bool {
-        try supersede(
-            prefix: prefix, time: old.time, sequence: old.sequence, by: event, store, rows: store.table(tables.rows),
-            counts: store.table(tables.counts))
+        try supersede(prefix: prefix, time: old.time, sequence: old.sequence, by: event, store)
     }
 }
 

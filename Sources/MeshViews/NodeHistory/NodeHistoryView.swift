@@ -39,7 +39,7 @@ struct NodeHistoryView: BuiltInView {
     init(cap: Int = 256, nodeCap: Int = 10_000) {
         self.cap = cap
         self.nodeCap = nodeCap
-        series = CappedSeries(prefixLength: 4, cap: cap)
+        series = CappedSeries(rows: "nodehistory", prefixLength: 4, cap: cap)
         identities = KeyedRows(cap: nodeCap)
         hardware = KeyedRows(cap: nodeCap * 2)
     }
@@ -49,7 +49,7 @@ struct NodeHistoryView: BuiltInView {
     }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
-        try series.fit(store, rows: store.table("nodehistory"), counts: store.table("counts"))
+        try series.fit(store)
         let transaction = try store.environment.beginRead()
         try identities.load(transaction, store.table("identities"))
         try hardware.load(transaction, store.table("hardware"))
@@ -203,7 +203,7 @@ struct NodeHistoryView: BuiltInView {
     }
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try series.write(to: &transaction, rows: store.table("nodehistory"), counts: store.table("counts"))
+        try series.write(to: &transaction, store)
         try identities.write(to: &transaction, store.table("identities"))
         try hardware.write(to: &transaction, store.table("hardware"))
         try radios.write(to: &transaction, store.table("radio_nodes"))

@@ -9,7 +9,7 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it has both coordinates. Null island, including where reduced
 /// precision has moved it, makes no row; coordinates outside the globe go to quarantine.
-package struct PositionsView: BuiltInView {
+package struct PositionsView: CappedSeriesView {
     package let name = "positions"
     package let version: UInt32 = 3
     package var policy: String {
@@ -23,8 +23,8 @@ package struct PositionsView: BuiltInView {
         .state("counts", ofNode: .key, ofPacket: .nothing), FavoriteCaps.declaration,
     ]
     private let caps: ViewCaps
-    private var favorites: FavoriteCaps
-    private var series: CappedSeries
+    package var favorites: FavoriteCaps
+    package var series: CappedSeries
     /// The last place of each node, if a policy needs it.
     private var latest: [UInt32: LatestPosition] = [:]
 
@@ -33,35 +33,17 @@ package struct PositionsView: BuiltInView {
     init(_ caps: ViewCaps) {
         self.caps = caps
         favorites = FavoriteCaps(caps, caps.positions, \.positions)
-        series = CappedSeries(prefixLength: 4, cap: caps.positions, capOfNode: favorites.ofNode)
+        series = CappedSeries(rows: "positions", prefixLength: 4, cap: caps.positions, capOfNode: favorites.ofNode)
     }
 
     private var isThinned: Bool { caps.thinsPositions }
 
-    package var pendingBytes: Int { series.pendingBytes }
-
     package mutating func load(_ store: ViewStore) throws(StorageError) {
-        for (node, cap) in try favorites.load(store) { series.setCap(cap, of: node) }
-        try series.fit(store, rows: store.table("positions"), counts: store.table("counts"))
+        try loadSeries(store)
         if isThinned { try loadLatest(store) }
     }
 
     package mutating func fold(
-        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
-    ) throws(StorageError) {
-        var next = 0
-        for change in favorites.changes(in: batch, after: checkpoint) {
-            try fold(batch, next..<change.index, after: checkpoint, &context)
-            next = change.index
-            let store = context.store
-            try series.changeCap(
-                change.cap, of: change.node, store, rows: store.table("positions"), counts: store.table("counts"))
-            context.want(.debounced)
-        }
-        try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
-    }
-
-    private mutating func fold(
         _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
     ) throws(StorageError) {
         let stamps = batch.stamps.span
@@ -80,7 +62,7 @@ package struct PositionsView: BuiltInView {
         let (node, time) = (UInt64(packet.from), stamp.time)
         if stamp.supersedes {
             guard !isThinned, let old = batch.superseded[index] else { return }
-            try series.supersede(old, prefix: node, by: stamp.sequence, context.store, (rows: "positions", counts: "counts"))
+            try series.supersede(old, prefix: node, by: stamp.sequence, context.store)
             context.want(.debounced)
         }
         let position: Position
@@ -116,14 +98,8 @@ package struct PositionsView: BuiltInView {
         return latitude == Int32(1) << Int32(31 - precisionBits)
     }
 
-    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try series.write(to: &transaction, rows: store.table("positions"), counts: store.table("counts"))
-        try favorites.write(to: &transaction, store)
-    }
-
     package mutating func committed() {
-        series.removeAll()
-        favorites.committed()
+        committedSeries()
         for node in latest.keys { latest[node]?.place = nil }
     }
 }

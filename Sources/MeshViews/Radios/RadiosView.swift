@@ -43,13 +43,13 @@ struct RadiosView: BuiltInView {
 
     init(cap: Int = 64) {
         self.cap = cap
-        series = CappedSeries(prefixLength: 7, cap: cap)
+        series = CappedSeries(rows: "radios", prefixLength: 7, cap: cap)
     }
 
     var pendingBytes: Int { series.pendingBytes + last.pendingBytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {
-        try series.fit(store, rows: store.table("radios"), counts: store.table("counts"))
+        try series.fit(store)
         try last.load(store.environment.beginRead(), store.table("last"))
     }
 
@@ -119,7 +119,7 @@ struct RadiosView: BuiltInView {
     }
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try series.write(to: &transaction, rows: store.table("radios"), counts: store.table("counts"))
+        try series.write(to: &transaction, store)
         try last.write(to: &transaction, store.table("last"))
     }
 

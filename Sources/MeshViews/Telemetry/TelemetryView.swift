@@ -9,7 +9,7 @@ import ViewQuery
 ///
 /// A packet makes one row, at its first readable reception, if it contains metrics. Metrics of kinds that this version does not know are stored in a
 /// separate table, as received.
-package struct TelemetryView: BuiltInView {
+package struct TelemetryView: CappedSeriesView {
     package let name = "telemetry"
     package let version: UInt32 = 4
     package let oldestReadableVersion: UInt32 = 2
@@ -20,49 +20,28 @@ package struct TelemetryView: BuiltInView {
         .state("counts", ofNode: .key, ofPacket: .nothing), .state("unknown_counts", ofNode: .key, ofPacket: .nothing),
         FavoriteCaps.declaration,
     ]
-    private var favorites: FavoriteCaps
-    private var series: CappedSeries
+    package var favorites: FavoriteCaps
+    package var series: CappedSeries
     private var unknown: CappedSeries
 
     package init(cap: Int = 5_000) { self.init(ViewCaps(telemetry: cap)) }
 
     init(_ caps: ViewCaps) {
         favorites = FavoriteCaps(caps, caps.telemetry, \.telemetry)
-        series = CappedSeries(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
-        unknown = CappedSeries(prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
+        series = CappedSeries(rows: "telemetry", prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode)
+        unknown = CappedSeries(
+            rows: "unknown_telemetry", counts: "unknown_counts", prefixLength: 5, cap: caps.telemetry, capOfNode: favorites.ofNode
+        )
     }
 
-    package var pendingBytes: Int { series.pendingBytes + unknown.pendingBytes }
+    package var allSeries: [CappedSeries] { [series, unknown] }
 
-    package mutating func load(_ store: ViewStore) throws(StorageError) {
-        for (node, cap) in try favorites.load(store) {
-            series.setCap(cap, of: node)
-            unknown.setCap(cap, of: node)
-        }
-        try series.fit(store, rows: store.table("telemetry"), counts: store.table("counts"))
-        try unknown.fit(store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
+    package mutating func forEachSeries<Failure>(_ body: (inout CappedSeries) throws(Failure) -> Void) throws(Failure) {
+        try body(&series)
+        try body(&unknown)
     }
 
     package mutating func fold(
-        _ batch: MeshBatch, after checkpoint: EventSequence, in context: inout FoldContext
-    ) throws(StorageError) {
-        var next = 0
-        for change in favorites.changes(in: batch, after: checkpoint) {
-            try fold(batch, next..<change.index, after: checkpoint, &context)
-            next = change.index
-            try changeCap(change.cap, of: change.node, context.store)
-            context.want(.debounced)
-        }
-        try fold(batch, next..<batch.stamps.count, after: checkpoint, &context)
-    }
-
-    private mutating func changeCap(_ cap: Int?, of node: UInt32, _ store: ViewStore) throws(StorageError) {
-        try series.changeCap(cap, of: node, store, rows: store.table("telemetry"), counts: store.table("counts"))
-        try unknown.changeCap(
-            cap, of: node, store, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
-    }
-
-    private mutating func fold(
         _ batch: MeshBatch, _ range: Range<Int>, after checkpoint: EventSequence, _ context: inout FoldContext
     ) throws(StorageError) {
         let stamps = batch.stamps.span
@@ -118,27 +97,13 @@ package struct TelemetryView: BuiltInView {
             let prefix = UInt64(packet.from) << 8 | UInt64(kind)
             let isFound =
                 if TelemetryKind(rawValue: kind) == nil {
-                    try unknown.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.unknownTables)
+                    try unknown.supersede(old, prefix: prefix, by: stamp.sequence, store)
                 } else {
-                    try series.supersede(old, prefix: prefix, by: stamp.sequence, store, Self.knownTables)
+                    try series.supersede(old, prefix: prefix, by: stamp.sequence, store)
                 }
             if isFound { return }
         }
     }
 
     private static let kinds: [UInt8] = Array(2...31)
-    private static let knownTables = (rows: "telemetry", counts: "counts")
-    private static let unknownTables = (rows: "unknown_telemetry", counts: "unknown_counts")
-
-    package func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
-        try series.write(to: &transaction, rows: store.table("telemetry"), counts: store.table("counts"))
-        try unknown.write(to: &transaction, rows: store.table("unknown_telemetry"), counts: store.table("unknown_counts"))
-        try favorites.write(to: &transaction, store)
-    }
-
-    package mutating func committed() {
-        favorites.committed()
-        series.removeAll()
-        unknown.removeAll()
-    }
 }

@@ -11,16 +11,12 @@ private struct SeriesRows {
 extension CappedSeries {
     /// Changes the cap of a node's series at the fold's position. Earlier rows keep to the lower of both caps, whenever they are written.
     ///
-    /// - Parameters:
-    ///   - other: nil for the cap of all.
-    ///   - rows: the table of the store that the buffer is written to, and `counts` that of its counts.
-    package mutating func changeCap(
-        _ other: Int?, of node: UInt32, _ store: ViewStore, rows table: RawTable, counts: RawTable
-    ) throws(StorageError) {
+    /// - Parameter other: nil for the cap of all.
+    package mutating func changeCap(_ other: Int?, of node: UInt32, _ store: ViewStore) throws(StorageError) {
         let old = cap(ofNode: node)
         setCap(other, of: node)
         let most = min(old, cap(ofNode: node))
-        for (prefix, series) in try series(of: node, store, table, counts) { takeBackLowest(of: series, prefix, downTo: most) }
+        for (prefix, series) in try series(of: node, store) { takeBackLowest(of: series, prefix, downTo: most) }
     }
 
     /// Takes back a row that another one replaces, with another time, of the same event or a later one.
@@ -29,25 +25,24 @@ extension CappedSeries {
     /// - Parameter event: the event that supersedes it.
     /// - Returns: whether the row still existed; the replacement of an evicted row is not stored.
     package mutating func supersede(
-        prefix: UInt64, time: UInt32, sequence: UInt64, by event: UInt64, _ store: ViewStore, rows table: RawTable,
-        counts: RawTable
+        prefix: UInt64, time: UInt32, sequence: UInt64, by event: UInt64, _ store: ViewStore
     ) throws(StorageError) -> Bool {
         let key = Array(bigEndian(prefix).suffix(prefixLength))
-        let stored = try storedCount(store, counts, key)
+        let stored = try storedCount(store, key)
         if stored + growth(of: prefix) > cap(of: prefix) {
             let node = node(of: prefix)
-            for (found, series) in try series(of: node, store, table, counts) where found == prefix {
+            for (found, series) in try series(of: node, store) where found == prefix {
                 takeBackLowest(of: series, prefix, downTo: cap(of: prefix))
             }
         }
-        guard try takeBackKnown(prefix, time, sequence, store, table) else { return false }
+        guard try takeBackKnown(prefix, time, sequence, store) else { return false }
         superseded[prefix] = event
         return true
     }
 
     /// Takes a row back, wherever it is.
     private mutating func takeBackKnown(
-        _ prefix: UInt64, _ time: UInt32, _ sequence: UInt64, _ store: ViewStore, _ table: RawTable
+        _ prefix: UInt64, _ time: UInt32, _ sequence: UInt64, _ store: ViewStore
     ) throws(StorageError) -> Bool {
         if placesOfSequences == nil {
             var places = FlatMap(minimumCapacity: rows.count)
@@ -63,23 +58,21 @@ extension CappedSeries {
         guard !gone.contains(sequence) else { return false }
         let key = Array(bigEndian(prefix).suffix(prefixLength)) + bigEndian(time) + bigEndian(sequence)
         let transaction = try store.environment.beginRead()
-        guard try transaction.get(table, key.rawSpan) != nil else { return false }
+        guard try transaction.get(store.table(rowTable), key.rawSpan) != nil else { return false }
         takeBack(prefix: prefix, time: time, sequence: sequence)
         return true
     }
 
-    private func storedCount(_ store: ViewStore, _ counts: RawTable, _ key: [UInt8]) throws(StorageError) -> Int {
+    private func storedCount(_ store: ViewStore, _ key: [UInt8]) throws(StorageError) -> Int {
         let transaction = try store.environment.beginRead()
-        guard let value = try transaction.get(counts, key.rawSpan), value.byteCount == 8 else { return 0 }
+        guard let value = try transaction.get(store.table(countTable), key.rawSpan), value.byteCount == 8 else { return 0 }
         return Int(clamping: value.bigEndianUInt64(at: 0))
     }
 
     /// The key under which the counts have the last event that superseded a row of the series.
     package static func supersededKey(_ prefix: [UInt8]) -> [UInt8] { prefix + Array("s".utf8) }
 
-    private func series(
-        of node: UInt32, _ store: ViewStore, _ table: RawTable, _ counts: RawTable
-    ) throws(StorageError) -> [UInt64: SeriesRows] {
+    private func series(of node: UInt32, _ store: ViewStore) throws(StorageError) -> [UInt64: SeriesRows] {
         var all: [UInt64: SeriesRows] = [:]
         let places = prefixes.indices.filter { self.node(of: prefixes[$0]) == node }
         if !places.isEmpty {
@@ -89,7 +82,7 @@ extension CappedSeries {
         }
         let first = bigEndian(node)
         let transaction = try store.environment.beginRead()
-        var cursor = try transaction.cursor(table)
+        var cursor = try transaction.cursor(store.table(rowTable))
         var isThere = try cursor.seek(atOrAfter: first.rawSpan)
         while isThere, cursor.key.bigEndianUInt32(at: 0) == node {
             let prefix = cursor.key.asArray.prefix(prefixLength).reduce(0) { $0 << 8 | UInt64($1) }

@@ -3,7 +3,8 @@ import ProtobufWire
 
 extension CappedSeries {
     /// Removes rows of stored series beyond the cap: rows of a baseline that was made under a policy with a larger cap.
-    package func fit(_ store: ViewStore, rows: RawTable, counts: RawTable) throws(StorageError) {
+    package func fit(_ store: ViewStore) throws(StorageError) {
+        let (rows, counts) = (try store.table(rowTable), try store.table(countTable))
         let excess = try excess(store, counts)
         for (prefix, count, cap) in excess {
             try store.environment.write { (transaction) throws(StorageError) in

@@ -4,11 +4,9 @@ import ProtobufWire
 extension CappedSeries {
     /// Writes all rows in key order, removes what exceeds the cap, and keeps the counts of the series.
     ///
-    /// `rows` and `counts` are tables of the transaction; if `rows` is empty the rows are appended, which is several
-    /// times as fast as finding the place of each.
-    package func write(
-        to transaction: inout WriteTransaction, rows table: RawTable, counts: RawTable
-    ) throws(StorageError) {
+    /// Into an empty table the rows are appended, which is several times as fast as finding the place of each.
+    package func write(to transaction: inout WriteTransaction, _ store: ViewStore) throws(StorageError) {
+        let (table, counts) = (try store.table(rowTable), try store.table(countTable))
         try removeTakenBack(from: &transaction, table, counts)
         for (prefix, event) in superseded.sorted(by: { $0.key < $1.key }) {
             let key = Self.supersededKey(Array(bigEndian(prefix).suffix(prefixLength)))
@@ -20,7 +18,7 @@ extension CappedSeries {
         var prefixKey = [UInt8](repeating: 0, count: prefixLength)
         var count = [UInt8](repeating: 0, count: 8)
         for (place, series) in seriesInOrder.enumerated() {
-            store(prefixes[series], length: prefixLength, into: &prefixKey, at: 0)
+            Projections.store(prefixes[series], length: prefixLength, into: &prefixKey, at: 0)
             var range = bounds[place]..<bounds[place + 1]
             let stored = isEmptyTable ? 0 : try storedCount(transaction, counts, prefixKey)
             let excess = stored + range.count - cap(of: prefixes[series])
@@ -34,7 +32,7 @@ extension CappedSeries {
                 range = (range.lowerBound + dropped.pending)..<range.upperBound
             }
             try put(order[range], prefixKey, isEmptyTable ? .append : .replace, into: table, of: &transaction)
-            store(UInt64(stored - removed + range.count), length: 8, into: &count, at: 0)
+            Projections.store(UInt64(stored - removed + range.count), length: 8, into: &count, at: 0)
             try transaction.put(counts, key: prefixKey.rawSpan, value: count.rawSpan)
         }
     }

@@ -14,6 +14,8 @@ package struct CappedSeries: Sendable {
         var value: ValueChunks.Place
     }
 
+    /// The tables of a store that have the rows and their counts.
+    let (rowTable, countTable): (String, String)
     /// The bytes that precede a row's time, as an integer, and their number (at most 8).
     let prefixLength: Int
     let cap: Int
@@ -33,8 +35,9 @@ package struct CappedSeries: Sendable {
     /// The last event that superseded a row of a series, by prefix.
     var superseded: [UInt64: UInt64] = [:]
 
-    package init(prefixLength: Int, cap: Int, capOfNode: [UInt32: Int] = [:]) {
+    package init(rows: String, counts: String = "counts", prefixLength: Int, cap: Int, capOfNode: [UInt32: Int] = [:]) {
         precondition((4...8).contains(prefixLength) && cap > 0)
+        (rowTable, countTable) = (rows, counts)
         self.prefixLength = prefixLength
         self.cap = cap
         self.capOfNode = capOfNode.mapValues { max($0, 1) }
