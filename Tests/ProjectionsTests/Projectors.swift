@@ -76,6 +76,18 @@ struct Projectors {
         }
     }
 
+    @Test func `events without a row are committed as soon as there are as many as the policy waits for`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let policy = FlushPolicy(quietPeriod: .seconds(3_600), ceiling: .seconds(3_600), idleEventLimit: 100)
+        let projector = try Projector(LastValues(), store: store, policy: policy)
+        for (first, count, committed) in [(1, 99, 0), (100, 1, 100), (101, 99, 100), (200, 2, 201)] as [(UInt64, Int, UInt64)] {
+            let batch = LastValues.Batch(first: first, [(UInt32, UInt64)](repeating: (1, 1), count: count))
+            try await projector.fold(batch, isCatchingUp: false)
+            #expect(try store.checkpoint().sequence == committed)
+        }
+    }
+
     @Test func `M8 S20: a commit that fails is reported, and nothing of it is forgotten`() async throws {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view", sizeLimit: 300_000)

@@ -31,6 +31,16 @@ extension EventLog {
         return found
     }
 
+    /// Whether baselines were rewritten for the erasure.
+    package func rewroteBaselines(_ erasure: Erasure) throws(EventLogError) -> Bool {
+        var next = erasure.sequence.advanced(by: 1)
+        while let event = try event(next), event.header.source == .log {
+            guard event.header.encoding == .erasure else { return event.header.encoding == .retention }
+            next = next.advanced(by: 1)
+        }
+        return false
+    }
+
     /// Makes the baselines that the rewriting's event names those in force.
     package func follow(_ rewriting: BaselineRewriting) async throws(EventLogError) {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }

@@ -13,6 +13,8 @@ public struct BackupReport: Sendable, Equatable {
     public var writtenBytes = 0
     /// Parts that were rewritten because events in them were erased.
     public var rewrittenParts = 0
+    /// Events up to here, which retention has dropped, left the backup, since something of them was erased.
+    public var gaveUpThrough: EventSequence?
     public var root: [UInt8] = []
     public var checkpoint: SignedNote?
     /// Views whose baselines of dropped events are missing or damaged in the log, and therefore missing in the backup.
@@ -179,11 +181,16 @@ struct BackupRun {
                 lost = part
             }
         }
-        // Rows of a node that was erased since are in older baselines, and its events may be among those that the log has dropped.
-        let isForgetting =
-            erasures.contains { $0.sequence.rawValue > old.erasedThrough && $0.request.hasPrefix("node ") }
-            || old.cuts.contains { $0.last == cut && $0.event != event }
-        if isForgetting, cut > 0 { return kept.filter { $0.key > cut } }
+        // What was erased since is in older baselines, and its events may be among those that the log has dropped.
+        var isForgetting = old.cuts.contains { $0.last == cut && $0.event != event }
+        for erasure in erasures where erasure.sequence.rawValue > old.erasedThrough && !isForgetting {
+            let hasRewritten = try log.rewroteBaselines(erasure)
+            isForgetting = hasRewritten || erasure.request.hasPrefix("node ")
+        }
+        if isForgetting, cut > 0 {
+            if (old.parts.first?.first ?? 1) <= cut { report.gaveUpThrough = EventSequence(cut) }
+            return kept.filter { $0.key > cut }
+        }
         if let lost {
             throw EventLogError(.beyondRetention, path: folder.path(of: lost), detail: "the part is missing or was truncated")
         }

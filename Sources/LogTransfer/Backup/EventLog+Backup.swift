@@ -58,6 +58,12 @@ extension EventLog {
         return contents
     }
 
+    /// The identifier of the ledger that a backup is of.
+    /// - Throws: `.notABackup`, `.missing`, `.corrupt`.
+    package static func ledger(ofBackup path: String) throws(EventLogError) -> String {
+        try BackupFolder(path: path).requiredManifest().ledger
+    }
+
     /// Restores a log from a backup, with the same identifier, events, sources, import marks and tree, so that the log's checkpoints hold for it; if
     /// retention had cut the log, with the same cut and baselines.
     ///

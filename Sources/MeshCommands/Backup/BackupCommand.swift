@@ -8,7 +8,8 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Bring a backup up to date, even during writes.",
         discussion: """
             The first run copies everything, later runs only new events. Each part is read back before it counts; if a run is interrupted, the
-            backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run. If retention has cut
+            backup is still that of the last complete run. Events that were erased in the ledger leave the backup with the next run; if rows of
+            dropped events were erased, all dropped events that an earlier run copied leave it, too. If retention has cut
             the ledger, the views' rows of the dropped events are included, and so are the policy and the positions of consumers;
             dropped events that an earlier run copied stay in the backup, from which earlier states can be restored. Later runs do not read the parts that are there;
             --verify does. Ends with status 1 if such rows
@@ -50,6 +51,11 @@ struct BackupCommand: AsyncParsableCommand {
         )
         if report.rewrittenParts > 0 {
             output.line("\(report.rewrittenParts.counted("part was", "parts were")) rewritten without the erased events")
+        }
+        if let last = report.gaveUpThrough {
+            output.line(
+                "events up to \(last), which retention had dropped, left the backup, since rows of them were erased: no state before them can be restored"
+            )
         }
         output.flush()
         try Self.tellMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")

@@ -62,8 +62,8 @@ struct RestoreCommand: AsyncParsableCommand {
         let hidden = report.applied.filter(\.isHidden).map { "\($0.sequence)" }
         if !hidden.isEmpty, max(report.first, firstThere).rawValue > 1 {
             output.line(
-                "whose request is hidden (event \(hidden.joined(separator: ", "))) may still be in rows of events that retention had dropped: repeat the "
-                    + "request here with `meshledger erase`")
+                "the request of an erasure is hidden (event \(hidden.joined(separator: ", "))): what its ledger had dropped before may be left of it here; repeat "
+                    + "the request with `meshledger erase`")
         }
         if !report.hasSigningKey {
             output.line(
@@ -89,6 +89,13 @@ struct RestoreCommand: AsyncParsableCommand {
         guard let erasuresOf else { return ([], EventSequence(1)) }
         let log = try EventLog.open(at: erasuresOf, options: EventLogOptions(access: .readOnly))
         do {
+            let ledger = try EventLog.ledger(ofBackup: folder)
+            guard log.identifier == ledger else {
+                throw CommandError(
+                    .usage,
+                    "--erasures-of \(erasuresOf) is the ledger \(log.identifier); the backup \(folder) is of the ledger \(ledger)"
+                )
+            }
             let erasures = try log.erasures()
             await log.close()
             return (erasures, log.first)

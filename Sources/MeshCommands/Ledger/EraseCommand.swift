@@ -18,7 +18,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
-            when it imports a later recording of it. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
+            when it imports a later recording of it; what this one had dropped before the copy keeps, and says so. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
             names a ledger that records it. An exact copy loses all rows of
             dropped events where the request is hidden, since it cannot know which were erased.
 

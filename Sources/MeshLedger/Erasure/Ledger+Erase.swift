@@ -1,5 +1,6 @@
 public import EventLog
 import Foundation
+import Logging
 import MeshViews
 import Meshtastic
 
@@ -41,7 +42,7 @@ extension Ledger.Erasures {
                     throw LedgerError(
                         .notErasable, path: ledger.path,
                         "events up to \(ledger.log.first.rawValue - 1) of \(ledger.path) were dropped by retention: their bytes are gone; rows that views keep of "
-                            + "them go with `meshledger erase --node`")
+                            + "them go with `meshledger erase --node` or `--packet`")
                 }
                 found += try Self.search(range, selection, in: ledger.log)
             }
@@ -128,7 +129,7 @@ extension Ledger.Erasures {
     }
 
     /// The events of the request that are here, of those before the erasure: the other copy may have dropped them before.
-    private static func dropped(_ erasure: Erasure, in log: EventLog) throws -> [ClosedRange<EventSequence>] {
+    fileprivate static func dropped(_ erasure: Erasure, in log: EventLog) throws -> [ClosedRange<EventSequence>] {
         guard let selection = ErasureSelection(request: erasure.request), log.head > .zero, erasure.sequence > .zero else {
             return []
         }
@@ -151,13 +152,35 @@ extension Ledger.Erasures {
 }
 
 extension Ledger {
+    /// An erasure names none of the events that its ledger had dropped before, which a copy may have.
+    private func warnOfRest(of erasure: Erasure) throws {
+        guard !erasure.isHidden else {
+            return logger.warning(
+                """
+                event \(erasure.sequence) records an erasure whose request is hidden: what its ledger had dropped before may be left of it in \(path); \
+                repeat the request here with `meshledger erase`, after which later recordings of that ledger are not taken any more
+                """)
+        }
+        let left = try Erasures.dropped(erasure, in: log).reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
+        let isFollowed = try log.retention().map { $0.event > erasure.sequence } ?? true
+        let hasRows = try !isFollowed && log.rewroteBaselines(erasure)
+        guard left > 0 || hasRows else { return }
+        logger.warning(
+            """
+            event \(erasure.sequence) records the erasure of \(erasure.request): its ledger had dropped \(left > 0 ? "\(left) events of it" : "events of it, rows of") \
+            which \(path) still has; `meshledger erase` erases them here, after which later recordings of that ledger are not taken any more
+            """)
+    }
+
     /// Runs an import of a recording; if that adds erasures, earlier views are removed.
     func importing(
         _ work: (EventLog) async throws(EventLogError) -> RecordingImportReport
     ) async throws -> RecordingImportReport {
         let before = try log.lastErasure()
         let report = try await work(log)
-        if try log.lastErasure() != before { _ = try await erasure.erasing([]) { _, _ in ErasureReport(events: [], erased: 0) } }
+        guard try log.lastErasure() != before else { return report }
+        _ = try await erasure.erasing([]) { _, _ in ErasureReport(events: [], erased: 0) }
+        for imported in try log.erasures() where imported.sequence > before ?? .zero { try warnOfRest(of: imported) }
         return report
     }
 }

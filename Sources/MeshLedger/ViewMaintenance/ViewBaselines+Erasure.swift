@@ -67,8 +67,12 @@ extension ViewBaselines {
         let cut = log.first.rawValue - 1
         guard cut > 0 else { return }
         if let found = try folder.replacement(of: cut) {
-            let isNamed = Self.digests(try log.retention()?.retention.baselines ?? []) == found
-            if isNamed { try folder.replace(cut) } else { try folder.removeReplacement(of: cut) }
+            let named = Self.digests(try log.retention()?.retention.baselines ?? [])
+            if found.allSatisfy({ named[$0.key] == $0.value }) {
+                try folder.replace(cut)
+            } else {
+                try folder.removeReplacement(of: cut)
+            }
         }
         do {
             for rewriting in try log.unfollowedRewritings() { try await follow(rewriting, cut) }
@@ -77,23 +81,30 @@ extension ViewBaselines {
         }
     }
 
-    /// The same rows, left out of the same file in the same order, make the same file: its digest decides. Otherwise the rows of dropped events go, since
-    /// those of the erased subjects are among them.
+    /// The same rows, left out of the same file in the same order, make the same file: its digest decides. Where it is another, or the request does not say
+    /// whose rows go, all rows of dropped events go, since those of the erased subjects are among them.
     private func follow(_ rewriting: BaselineRewriting, _ cut: UInt64) async throws {
         let subjects = rewriting.erasures.compactMap(\.subject)
-        var isSame = false
-        if subjects.count == rewriting.erasures.count, let made = try rewrite(without: subjects) {
-            isSame = Self.digests(made) == Self.digests(rewriting.baselines)
-            if !isSame { try folder.removeReplacement(of: cut) }
+        let named = Self.digests(rewriting.baselines)
+        var made: [String: [UInt8]] = [:]
+        if subjects.count == rewriting.erasures.count, let rewritten = try rewrite(without: subjects) {
+            for (view, digest) in Self.digests(rewritten) {
+                if named[view] == digest { made[view] = digest } else { try folder.leaveOut(view, ofReplacement: cut) }
+            }
         }
         try await log.follow(rewriting)
-        if isSame { return try folder.replace(cut) }
+        if try folder.replacement(of: cut) != nil { try folder.replace(cut) } else { try folder.removeAll(but: 0) }
+        let lost = named.keys.filter { made[$0] == nil }.sorted()
+        guard !lost.isEmpty else { return }
+        let reason =
+            subjects.count < rewriting.erasures.count
+            ? "whose request is hidden" : "which could not be repeated in \(folder.path)"
         logger.warning(
             """
-            rows of events up to \(cut), which retention has dropped, are lost with those that an erasure took away, whose request is hidden: to have the others \
-            again, copy \(folder.path)/\(cut) from the ledger in which they were erased, and rebuild the views
+            the views \(lost.joined(separator: ", ")) lose their rows of events up to \(cut), which retention has dropped, because of an erasure \
+            \(reason): to have the rows again, copy \(folder.path)/\(cut) from the ledger in which they were erased and run `meshledger view rebuild`, or \
+            restore a new backup of that ledger
             """)
-        try folder.removeAll(but: 0)
     }
 
     private static func digests(_ baselines: [Retention.Baseline]) -> [String: [UInt8]] {

@@ -75,6 +75,12 @@ package struct BaselineFolder: Sendable {
         try Self.sync(path)
     }
 
+    /// Takes the baseline of one view out of those that wait to replace the ones in force.
+    package func leaveOut(_ view: String, ofReplacement last: UInt64) throws {
+        try OwnedFile.removeAll("\(path)/\(last)-next/\(view)")
+        try Self.sync("\(path)/\(last)-next")
+    }
+
     package func removeReplacement(of last: UInt64) throws {
         try OwnedFile.removeAll("\(path)/\(last)-next")
         try Self.sync(path)

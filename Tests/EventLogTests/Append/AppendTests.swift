@@ -64,7 +64,11 @@ struct AppendTests {
         let log = try EventLog.temporary()
         let many = try await log.append((0..<10).map { NewEvent([$0], encoding: .note, source: .log) })
         var batch = EventBatch()
-        for number in 10..<20 as Range<UInt8> { batch.append(NewEvent([number], encoding: .note, source: .log)) }
+        for number in 10..<15 as Range<UInt8> { batch.append(NewEvent([number], encoding: .note, source: .log)) }
+        for number in 15..<20 as Range<UInt8> {
+            let payload = [number]
+            batch.append(payload.span.rawBytes, encoding: .note, source: .log)
+        }
         let batched = try await log.append(batch)
         batch.removeAll()
         #expect(try await log.append(batch) == nil)

@@ -98,6 +98,19 @@ import Testing
         await copy.close()
     }
 
+    @Test func `dropped events leave the backup when rows of them are erased`() async throws {
+        let log = try EventLog.create(at: path)
+        try await fill(log, 1_000, seed: 1)
+        try log.backup(to: backup)
+        try await log.cut(through: EventSequence(512), baselines: [baseline(512, "rows")])
+        #expect(try log.backup(to: backup).gaveUpThrough == nil)
+        try await log.erase([], reason: "asked for", request: "packet 7", baselines: [baseline(512, "fewer rows")])
+        #expect(try log.backup(to: backup).gaveUpThrough == EventSequence(512))
+        #expect(try EventLog.checkBackup(backup).first == EventSequence(513))
+        #expect(try log.backup(to: backup).gaveUpThrough == nil)
+        await log.close()
+    }
+
     @Test func `a backup that goes on after a cut has the state after it, and those before`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 20_000, seed: 1)

@@ -161,6 +161,30 @@ struct ErasedNodes {
         (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]) ?? [:]
     }
 
+    @Test func `a copy of before retention says what it still has of an erased node, and a restored one does not have it`() throws
+    {
+        let tool = try Tool()
+        let (backup, copy, new) = (tool.folder.path + "/backup", tool.folder.path + "/copy", tool.folder.path + "/new")
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "5", "--nodes", "30", "--packets", "3000")
+        try tool.run("backup", "--with-signing-key", backup)
+        try tool.run("restore", backup, copy)
+        try tool.run("retain", "--larger-than", "150kB", "--yes")
+        let node = try #require(try tool.run("nodes", "--format", "jsonl").objects.first?["node"] as? String)
+        #expect(try tool.run("erase", "--node", node, "--yes").status == 0)
+        let recording = tool.folder.path + "/recording"
+        try tool.run("export", "--format", "ledger", recording)
+        let imported = try tool.start(["import", recording], environment: ["MESHLEDGER": copy]).wait()
+        #expect(imported.status == 0 && imported.errors.contains("`meshledger erase` erases them here"), "\(imported)")
+        #expect(try tool.run("restore", "--erasures-of", tool.ledger, backup, new).status == 0)
+        let left = try tool.start(["nodes", "--format", "jsonl"], environment: ["MESHLEDGER": new]).wait()
+        #expect(left.status == 0 && left.output.count > 1_000 && !left.output.contains("\"node\":\"\(node)\""), "\(left)")
+        let other = tool.folder.path + "/other"
+        try tool.run("init", other)
+        let refused = try tool.run("restore", "--erasures-of", other, backup, new + "2")
+        #expect(refused.status == 64 && refused.errors.contains("is of the ledger"), "\(refused)")
+    }
+
     @Test func `what retention has dropped is not erased by sequence, and the command says what stays before it asks`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -140,6 +140,29 @@ struct ErasedCopies {
         try await original.ledger.close()
     }
 
+    @Test func `of a copy with a damaged baseline, only that view loses its rows of dropped events`() async throws {
+        let original = try await Original()
+        try original.backup()
+        var copy = try await original.restored("copy")
+        try await original.ledger.erasure.erase(.node(1_001), reason: "asked for")
+        let file = try original.record()
+        let damaged = copy.path + "/baselines/256/messages/data.mdb"
+        let bytes = try #require(FileManager.default.contents(atPath: damaged))
+        try bytes.dropLast(1).write(to: URL(fileURLWithPath: damaged))
+        let refused = await #expect(throws: LedgerError.self) {
+            _ = try await copy.importing { (log) async throws(EventLogError) in try await log.importRecording(file) }
+        }
+        #expect(refused?.isOfBaseline(in: copy.path) == true)
+        try await copy.close()
+        copy = try await Ledger.open(at: copy.path)
+        try await copy.catchUp()
+        #expect(try Self.senders(copy) == [1_002: 144])
+        let node = try #require(try copy.node(1_002))
+        #expect(try node.packets == 200 && copy.node(1_001) == nil)
+        try await copy.close()
+        try await original.ledger.close()
+    }
+
     @Test(arguments: [ErasureSelection.node(7), .node(7, mentions: true), .packet(id: 7), .packet(id: 7, from: 8)])
     func `a request in a log is read back`(_ selection: ErasureSelection) {
         #expect(ErasureSelection(request: selection.description) == selection)

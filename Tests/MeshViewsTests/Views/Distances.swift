@@ -36,6 +36,15 @@ struct Distances {
         }
     }
 
+    @Test func `the finest precision that may be off by a distance is the one whose radius it is`() {
+        for bits in [1, 2, 14, 31] as [UInt32] {
+            let metres = PlacePrecision.radius(bits: bits)
+            #expect(PlacePrecision(metres: metres)?.bits == bits)
+            #expect(PlacePrecision(metres: metres.nextUp)?.bits == max(bits - 1, 1))
+        }
+        for metres in [0, -1, .infinity, .nan] as [Double] { #expect(PlacePrecision(metres: metres) == nil) }
+    }
+
     @Test func `the places of a trace route are no more precise than is asked for`() throws {
         var route = TraceRouteRow(from: 1, id: 2)
         route.places = [
