@@ -279,20 +279,21 @@ struct FoldRules {
     }
 
     @Test func `X1: the cap grows by nodes that become favorites, and shrinks when they are none`() async throws {
-        let ledger = try await ledger(
-            of: (UInt32(1)...3).map { Packet(from: $0, id: $0, rxTime: 1_780_000_000 + $0) },
-            options: LedgerOptions(caps: ViewCaps(nodes: 3)))
+        let ledger = try await ledger(of: [], options: LedgerOptions(caps: ViewCaps(nodes: 3)))
         let source = try await ledger.log.source(named: "test")
         func hear(_ nodes: ClosedRange<UInt32>) async throws -> [UInt32] {
-            _ = try await ledger.log.append(
-                nodes.map { Packet(from: $0, id: 100 + $0, rxTime: 1_780_010_000 + $0).event(source) })
+            _ = try await ledger.log.append(nodes.map { Packet(from: $0, id: $0, rxTime: 1_780_000_000 + $0).event(source) })
             try await ledger.catchUp()
             return try ledger.nodes().map(\.number).sorted()
         }
-        try await ledger.annotations.record((1...3).map { .favorite($0) })
+        // As another ledger has recorded it, before they are heard.
+        let marks = [UInt32(1), 2].map { NewEvent(Annotation.favorite($0).payload, encoding: .annotation, source: source) }
+        _ = try await ledger.log.append(marks)
+        #expect(try await hear(1...3) == [1, 2, 3])
+        try await ledger.annotations.record([.favorite(3)])
         #expect(try await hear(4...6) == [1, 2, 3, 6])
-        try await ledger.annotations.record((1...2).map { .favorite($0, false) })
-        #expect(try await hear(7...8) == [3, 7, 8])
+        try await ledger.annotations.record((1...3).map { .favorite($0, false) })
+        #expect(try await hear(7...12) == [10, 11, 12])
         try await ledger.close()
     }
 
