@@ -54,7 +54,7 @@ struct ErasureRun: Sendable {
     }
 
     /// Those that are neither erased nor dropped yet.
-    private func fresh(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
+    func fresh(_ sequences: SequenceSet) throws(EventLogError) -> SequenceSet {
         var fresh = SequenceSet()
         let kept = log.first.rawValue
         for range in sequences.ranges {
@@ -115,7 +115,8 @@ struct ErasureRun: Sendable {
         let first = try storing { () throws(StorageError) in try reader.store.firstPendingErasure(reader.transaction) }
         guard let first else { return SequenceSet() }
         let erasures = try log.erasures(reader, from: first)
-        return SequenceSet(erasures.flatMap { SequenceSet($0.ranges).ranges }).from(log.first.rawValue)
+        let named = erasures.flatMap { SequenceSet($0.ranges).ranges }
+        return SequenceSet(named + (try log.erasedBesides().ranges)).from(log.first.rawValue)
     }
 
     /// Stores in one transaction while the writer is stopped.

@@ -13,16 +13,23 @@ package struct UntoldErasures: Sendable {
 
     /// - Parameter first: the sequence of the first event that is appended with it.
     func put(first: UInt64, _ write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        try Self.add(SequenceSet(places.map { first + $0...first + $0 }), to: Self.key, signer, &write, store)
+    }
+
+    /// Adds to the events that a row of `meta` lists.
+    static func add(
+        _ sequences: SequenceSet, to key: String, _ signer: NoteSigner, _ write: inout WriteTransaction, _ store: LogStore
+    ) throws(StorageError) {
         let table = Table<String, [UInt8]>(raw: store.meta)
-        let known = try write.get(table, Self.key).flatMap { Self.sequences($0) } ?? SequenceSet()
-        let all = SequenceSet(known.ranges + places.map { first + $0...first + $0 })
+        let known = try write.get(table, key).flatMap { Self.sequences($0) } ?? SequenceSet()
+        let all = SequenceSet(known.ranges + sequences.ranges)
         let signed: [UInt8]
         do throws(EventLogError) {
-            signed = try ErasureSignature.sign(Self.payload(all), by: signer)
+            signed = try ErasureSignature.sign(payload(all), by: signer)
         } catch {
             throw error.cause ?? StorageError(.corrupt, call: "signing the list of erased copies", path: store.environment.path)
         }
-        try write.put(table, Self.key, signed)
+        try write.put(table, key, signed)
     }
 
     private static func payload(_ sequences: SequenceSet) -> [UInt8] {
@@ -32,6 +39,21 @@ package struct UntoldErasures: Sendable {
     package static func sequences(_ row: [UInt8]) -> SequenceSet? {
         Erasure(payload: row.span.rawBytes, log: "", sequence: .zero).map { SequenceSet($0.ranges) }
     }
+}
+
+/// What an exact copy has erased although no event names it, since the ledger that it is a copy of had dropped it before: the row `besides` of `meta`, signed
+/// by the log's key.
+package struct ErasedBesides: PreparedWork {
+    package static let key = "besides"
+
+    let sequences: SequenceSet
+    let signer: NoteSigner
+
+    func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        try UntoldErasures.add(sequences, to: Self.key, signer, &write, store)
+    }
+
+    func ended(_ failure: StorageError?) {}
 }
 
 /// Removes the row once events record all erasures.
@@ -44,34 +66,43 @@ private struct EndOfUntold: PreparedWork {
 }
 
 extension EventLog {
-    private func untoldRow() throws(EventLogError) -> [UInt8]? {
+    private func erasedRow(_ key: String) throws(EventLogError) -> [UInt8]? {
         let reader = try beginRead()
         return try storing { () throws(StorageError) in
-            try reader.transaction.get(Table<String, [UInt8]>(raw: reader.store.meta), UntoldErasures.key)
+            try reader.transaction.get(Table<String, [UInt8]>(raw: reader.store.meta), key)
         }
     }
 
     /// Erased copies whose erasure is not recorded by an event yet.
     func untoldErasures() throws(EventLogError) -> SequenceSet {
-        try untoldRow().flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
+        try erasedRow(UntoldErasures.key).flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
+    }
+
+    /// What no event names, see `ErasedBesides`.
+    package func erasedBesides() throws(EventLogError) -> SequenceSet {
+        try erasedRow(ErasedBesides.key).flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
     }
 
     func forgetUntold() async throws(EventLogError) {
-        guard let maintenance, try untoldRow() != nil else { return }
+        guard let maintenance, try erasedRow(UntoldErasures.key) != nil else { return }
         try await maintenance.perform { () throws(EventLogError) in
             _ = try ErasureRun(self, maintenance).store([], [EndOfUntold()])
         }
     }
 
-    /// Those listed in a row that the ledger's key has signed, for `verify`.
+    /// Those listed in rows that the ledger's key has signed, for `verify`.
     func verifyUntold(signedBy verifier: NoteVerifier?, _ result: inout LogVerification) throws(EventLogError) -> SequenceSet {
-        guard let row = try untoldRow() else { return SequenceSet() }
-        let verifier = if let verifier { verifier } else { try self.verifier() }
-        guard ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) else {
-            result.add(
-                0, "the list of the erased copies of an interrupted import is not signed by the ledger's key")
-            return SequenceSet()
+        var all = SequenceSet()
+        for key in [UntoldErasures.key, ErasedBesides.key] {
+            guard let row = try erasedRow(key) else { continue }
+            let verifier = if let verifier { verifier } else { try self.verifier() }
+            if ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) {
+                all = SequenceSet(all.ranges + sequences.ranges)
+            } else {
+                let what = key == UntoldErasures.key ? "an interrupted import" : "what no event names"
+                result.add(0, "the list of the erased copies of \(what) is not signed by the ledger's key")
+            }
         }
-        return sequences
+        return all
     }
 }

@@ -22,8 +22,7 @@ extension EventLog {
         }
         var found: [BaselineRewriting] = []
         for group in groups {
-            guard let next = group.last?.sequence.advanced(by: 1), let named = try self.event(next), named.header.source == .log,
-                named.header.encoding == .retention, let words = Retention(payload: named.payload.span.rawBytes),
+            guard let next = group.last?.sequence.advanced(by: 1), let words = try rewriting(at: next),
                 words.first == retention.first
             else { continue }
             found.append(BaselineRewriting(erasures: group, event: next, baselines: words.baselines))
@@ -31,14 +30,21 @@ extension EventLog {
         return found
     }
 
+    /// What the event says if it names other baselines, and drops no events.
+    private func rewriting(at sequence: EventSequence) throws(EventLogError) -> Retention? {
+        guard let event = try event(sequence), event.header.source == .log, event.header.encoding == .retention,
+            let words = Retention(payload: event.payload.span.rawBytes), words.count == 0
+        else { return nil }
+        return words
+    }
+
     /// Whether baselines were rewritten for the erasure.
     package func rewroteBaselines(_ erasure: Erasure) throws(EventLogError) -> Bool {
         var next = erasure.sequence.advanced(by: 1)
-        while let event = try event(next), event.header.source == .log {
-            guard event.header.encoding == .erasure else { return event.header.encoding == .retention }
+        while let event = try event(next), event.header.source == .log, event.header.encoding == .erasure {
             next = next.advanced(by: 1)
         }
-        return false
+        return try rewriting(at: next) != nil
     }
 
     /// Makes the baselines that the rewriting's event names those in force.

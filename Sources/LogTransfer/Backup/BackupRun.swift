@@ -163,10 +163,10 @@ struct BackupRun {
         _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, toldBy event: UInt64, _ report: inout BackupReport
     ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
         guard let old else { return [:] }
+        let later = erasures.filter { $0.sequence.rawValue > old.erasedThrough }
+        let besides = try later.isEmpty ? [] : log.erasedBesides().ranges
         let erased = SequenceSet(
-            erasures.filter { $0.sequence.rawValue > old.erasedThrough }.flatMap(\.ranges).map {
-                $0.lowerBound.rawValue...$0.upperBound.rawValue
-            })
+            later.flatMap(\.ranges).map { $0.lowerBound.rawValue...$0.upperBound.rawValue } + besides)
         var kept: [UInt64: BackupManifest.Part] = [:]
         var lost: BackupManifest.Part?
         for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {
@@ -183,7 +183,7 @@ struct BackupRun {
         }
         // What was erased since is in older baselines, and its events may be among those that the log has dropped.
         var isForgetting = old.cuts.contains { $0.last == cut && $0.event != event }
-        for erasure in erasures where erasure.sequence.rawValue > old.erasedThrough && !isForgetting {
+        for erasure in later where !isForgetting {
             let hasRewritten = try log.rewroteBaselines(erasure)
             isForgetting = hasRewritten || erasure.request.hasPrefix("node ")
         }

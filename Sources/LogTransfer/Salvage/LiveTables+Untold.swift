@@ -7,10 +7,10 @@ extension LiveTables {
         guard let root = roots["meta"] else { return SequenceSet() }
         var found = SequenceSet()
         forEachRow(of: root, file, meta) { node, page, _ in
-            guard text(page.bytes.extracting(node.key)) == UntoldErasures.key, let row = value(node, page, file),
-                let sequences = UntoldErasures.sequences(row)
+            guard [UntoldErasures.key, ErasedBesides.key].contains(text(page.bytes.extracting(node.key))),
+                let row = value(node, page, file), let sequences = UntoldErasures.sequences(row)
             else { return }
-            found = sequences
+            found = SequenceSet(found.ranges + sequences.ranges)
         }
         return found
     }

@@ -18,9 +18,9 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
-            when it imports a later recording of it; what this one had dropped before the copy keeps, and says so. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
-            names a ledger that records it. An exact copy loses all rows of
-            dropped events where the request is hidden, since it cannot know which were erased.
+            when it imports a later recording of it, also what this one had dropped before. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
+            names a ledger that records it. Where the request is
+            hidden, an exact copy loses all rows of dropped events, and says what it may keep, since it cannot know whose were erased.
 
             Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
             a trace route; its contributions to nodes, links and gateways stay, and so does a waypoint that another packet has changed since. --sequence is for

@@ -152,23 +152,16 @@ extension Ledger.Erasures {
 }
 
 extension Ledger {
-    /// An erasure names none of the events that its ledger had dropped before, which a copy may have.
+    /// An erasure does not name what its ledger had dropped before and had rows of. A copy that had not dropped it may still have it: events if the request is
+    /// hidden, and rows of what it has dropped itself.
     private func warnOfRest(of erasure: Erasure) throws {
-        guard !erasure.isHidden else {
-            return logger.warning(
-                """
-                event \(erasure.sequence) records an erasure whose request is hidden: what its ledger had dropped before may be left of it in \(path); \
-                repeat the request here with `meshledger erase`, after which later recordings of that ledger are not taken any more
-                """)
-        }
-        let left = try Erasures.dropped(erasure, in: log).reduce(0) { $0 + $1.upperBound.rawValue - $1.lowerBound.rawValue + 1 }
-        let isFollowed = try log.retention().map { $0.event > erasure.sequence } ?? true
-        let hasRows = try !isFollowed && log.rewroteBaselines(erasure)
-        guard left > 0 || hasRows else { return }
+        let isFollowed = try log.retention().map { $0.event > erasure.sequence } ?? false
+        guard !isFollowed, erasure.isHidden || log.first.rawValue > 1, try log.rewroteBaselines(erasure) else { return }
+        let request = erasure.isHidden ? "a hidden request" : erasure.request
         logger.warning(
             """
-            event \(erasure.sequence) records the erasure of \(erasure.request): its ledger had dropped \(left > 0 ? "\(left) events of it" : "events of it, rows of") \
-            which \(path) still has; `meshledger erase` erases them here, after which later recordings of that ledger are not taken any more
+            event \(erasure.sequence) records the erasure of \(request): what its ledger had dropped before may be left of it in \(path); \
+            `meshledger erase` erases it here, after which later recordings of that ledger are not taken any more
             """)
     }
 
@@ -179,8 +172,12 @@ extension Ledger {
         let before = try log.lastErasure()
         let report = try await work(log)
         guard try log.lastErasure() != before else { return report }
-        _ = try await erasure.erasing([]) { _, _ in ErasureReport(events: [], erased: 0) }
-        for imported in try log.erasures() where imported.sequence > before ?? .zero { try warnOfRest(of: imported) }
+        let imported = try log.erasures().filter { $0.sequence > before ?? .zero }
+        _ = try await erasure.erasing([]) { (log, _) in
+            let besides = try report.isExact ? imported.flatMap { try Erasures.dropped($0, in: log) } : []
+            return ErasureReport(events: [], erased: try await log.eraseBesides(besides))
+        }
+        for erasure in imported { try warnOfRest(of: erasure) }
         return report
     }
 }

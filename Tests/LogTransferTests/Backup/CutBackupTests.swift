@@ -98,6 +98,23 @@ import Testing
         await copy.close()
     }
 
+    @Test func `what an exact copy erased although no event names it leaves the backup`() async throws {
+        let log = try EventLog.create(at: path)
+        try await fill(log, 17_000, seed: 1)
+        try log.backup(to: backup)
+        try await log.erase([EventSequence(16_900)...EventSequence(16_900)], reason: "asked for")
+        let own = try #require(
+            try log.events(in: EventSequence(5)...EventSequence(50)).first { $0.header.source != .log && $0.payload.count > 8 })
+        #expect(try await log.eraseBesides([own.sequence...own.sequence]) == 1)
+        #expect(try await log.eraseBesides([own.sequence...own.sequence]) == 0)
+        #expect(try log.event(own.sequence)?.header.isErased == true && log.verify().problems == [])
+        #expect(try log.backup(to: backup).rewrittenParts == 1)
+        let copy = try await restored("copy")
+        #expect(try copy.event(own.sequence)?.header.isErased == true && copy.verify().problems == [])
+        await copy.close()
+        await log.close()
+    }
+
     @Test func `dropped events leave the backup when rows of them are erased`() async throws {
         let log = try EventLog.create(at: path)
         try await fill(log, 1_000, seed: 1)

@@ -120,6 +120,35 @@ struct ErasedCopies {
         try await original.ledger.close()
     }
 
+    @Test func `an exact copy erases what the original had dropped before, stays one, and is verified and backed up without it`()
+        async throws
+    {
+        let original = try await Original(dropping: false)
+        try original.backup()
+        let copy = try await original.restored("copy")
+        let saved = copy.path + "-backup"
+        try copy.log.backup(to: saved, options: BackupOptions(includesSigningKey: true))
+        try await original.ledger.retention.retain(through: EventSequence(256))
+        try await original.ledger.erasure.erase(.node(1_001), reason: "asked for")
+        for name in ["more", "and more"] {
+            let file = try original.record()
+            let report = try await copy.importing { (log) async throws(EventLogError) in try await log.importRecording(file) }
+            #expect(report.isExact)
+            try await copy.catchUp()
+            #expect(try Self.senders(copy) == [1_002: 200] && copy.erasure.erasable(.node(1_001)).isEmpty)
+            #expect(try copy.log.root(size: copy.log.head) == original.ledger.log.root(size: copy.log.head))
+            #expect(try copy.log.verify().problems == [])
+            _ = try await original.ledger.log.append(NewEvent(Array(name.utf8), encoding: .note, source: original.source))
+        }
+        try copy.log.backup(to: saved, options: BackupOptions(includesSigningKey: true))
+        try await copy.close()
+        _ = try await EventLog.restore(saved, to: copy.path + "-again")
+        let restored = try EventLog.open(at: copy.path + "-again")
+        #expect(try restored.verify().problems == [])
+        await restored.close()
+        try await original.ledger.close()
+    }
+
     @Test func `where a request is hidden, an exact copy loses the rows of dropped events, and no file has them`() async throws {
         let original = try await Original()
         try original.backup()
