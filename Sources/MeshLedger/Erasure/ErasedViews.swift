@@ -48,8 +48,8 @@ struct ErasedViews: Sendable {
         try Self.sync(ledger)
     }
 
-    /// 0 if the mark is missing or damaged, so that the views are rebuilt. A mark that cannot be opened shows nothing about them.
-    private func known() throws(EventLogError) -> UInt64 {
+    /// The last erasure that the views take into account: 0 if the mark is missing or damaged, so that the views are rebuilt. A mark that cannot be opened shows nothing about them.
+    func known() throws(EventLogError) -> UInt64 {
         do throws(EventLogError) {
             return UInt64((try CheckedText.read(file) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
         } catch {

@@ -155,14 +155,31 @@ extension Ledger {
     /// An erasure does not name what its ledger had dropped before and had rows of. A copy that had not dropped it may still have it: events if the request is
     /// hidden, and rows of what it has dropped itself.
     private func warnOfRest(of erasure: Erasure) throws {
-        let isFollowed = try log.retention().map { $0.event > erasure.sequence } ?? false
-        guard !isFollowed, erasure.isHidden || log.first.rawValue > 1, try log.rewroteBaselines(erasure) else { return }
+        guard try mayHaveRest(of: erasure), erasure.isHidden || log.first.rawValue > 1 else { return }
         let request = erasure.isHidden ? "a hidden request" : erasure.request
         logger.warning(
             """
             event \(erasure.sequence) records the erasure of \(request): what its ledger had dropped before may be left of it in \(path); \
             `meshledger erase` erases it here, after which later recordings of that ledger are not taken any more
             """)
+    }
+
+    private func mayHaveRest(of erasure: Erasure) throws -> Bool {
+        let isFollowed = try log.retention().map { $0.event > erasure.sequence } ?? false
+        return try !isFollowed && log.rewroteBaselines(erasure)
+    }
+
+    /// Erases what an import that was killed had not erased yet of what its erasures do not name. Called when the ledger is opened for writing, before the
+    /// views take the erasures into account.
+    func finishImportedErasures() async {
+        do {
+            let known = try engine.erased.known()
+            guard try log.lastErasure().map({ $0.rawValue > known }) ?? false else { return }
+            let later = try log.erasures().filter { try $0.sequence.rawValue > known && mayHaveRest(of: $0) }
+            _ = try await log.eraseBesides(later.flatMap { try Erasures.dropped($0, in: log) })
+        } catch {
+            logger.warning("what an interrupted import was to erase may be left in \(path): \(LedgerError(error, path: path))")
+        }
     }
 
     /// Runs an import of a recording; if that adds erasures, earlier views are removed.

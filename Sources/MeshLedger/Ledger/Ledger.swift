@@ -196,6 +196,7 @@ public final class Ledger: Sendable {
     private func start() async throws {
         // Views would be built from data that is to be erased.
         if let problem = log.erasureProblem { throw problem }
+        await finishImportedErasures()
         try await engine.start(definitions, keyring: keys.keyring)
         let (heads, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         _ = log.onAppend { _ in signal.yield() }  // lives as long as the log

@@ -149,6 +149,24 @@ struct ErasedCopies {
         try await original.ledger.close()
     }
 
+    @Test func `an import that ends before the rest is erased is finished when the copy is opened`() async throws {
+        let original = try await Original(dropping: false)
+        try original.backup()
+        var copy = try await original.restored("copy")
+        try await copy.close()
+        try await original.ledger.retention.retain(through: EventSequence(256))
+        try await original.ledger.erasure.erase(.node(1_001), reason: "asked for")
+        let log = try EventLog.open(at: copy.path)
+        #expect(try await log.importRecording(original.record()).isExact)
+        await log.close()
+        copy = try await Ledger.open(at: copy.path)
+        try await copy.catchUp()
+        #expect(try Self.senders(copy) == [1_002: 200] && copy.log.erasedBesides().sequences.count == 1)
+        #expect(try copy.log.verify().problems == [])
+        try await copy.close()
+        try await original.ledger.close()
+    }
+
     @Test func `where a request is hidden, an exact copy loses the rows of dropped events, and no file has them`() async throws {
         let original = try await Original()
         try original.backup()
