@@ -14,8 +14,15 @@ struct BitRotTests {
 
     /// The bit is among the flags of the row with an import's position, and LMDB crashes when it reads that row.
     @Test func `verify reports a bit that ends those who read a small table`() throws {
-        let outcome = try DamageLab.run("bitrot", "bytes=65536", "first=1081042", "bits=1", "seed=976665626180", "reports=4")
-        #expect(outcome.status == 0 && outcome.text.contains("1 of these reported by verify"), "\(outcome.text)")
+        // On a busy machine commits fall otherwise, and the bit may be elsewhere.
+        for _ in 0..<10 {
+            let outcome = try DamageLab.run("bitrot", "bytes=65536", "first=1081042", "bits=1", "seed=976665626180", "reports=4")
+            #expect(outcome.status == 0, "\(outcome.text)")
+            guard outcome.text.contains("1 crashed the store in the reader") else { continue }
+            #expect(outcome.text.contains("1 of these reported by verify"), "\(outcome.text)")
+            return
+        }
+        Issue.record("the bit ended no reader")
     }
 }
 
