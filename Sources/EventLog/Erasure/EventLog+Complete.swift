@@ -68,6 +68,7 @@ private struct PendingMark: PreparedWork {
     let first: EventSequence
 
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
+        if let known = try store.firstPendingErasure(write), known <= first.rawValue { return }
         try write.put(Table<String, UInt64>(raw: store.meta), LogStore.erasingKey, first.rawValue)
     }
 

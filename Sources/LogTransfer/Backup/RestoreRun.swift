@@ -212,7 +212,7 @@ struct RestoreRun {
             }
             later += known
         }
-        // One that names no event is told apart by its own place.
+        // Erasures that name no event differ by their own sequences.
         struct Key: Hashable {
             let ranges: [ClosedRange<EventSequence>]
             let place: EventSequence?

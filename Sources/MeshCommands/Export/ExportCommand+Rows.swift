@@ -37,9 +37,10 @@ extension ExportCommand {
             try write(try ledger.channels().chosen(busiestFirst, by: \.lastHeard), ledger)
         case let rows as any (ListedRow & MappedRow).Type where format == .geojson: try exportMap(rows, ledger, node, query)
         case let rows as any (ListedRow & ShownRow).Type: try export(rows, ledger, node, query)
-        default: return
+        default: try exportCustomView(ledger)
         }
     }
+
     private func export<Row: ListedRow & ShownRow>(
         _ rows: Row.Type, _ ledger: Ledger, _ node: UInt32?, _ query: RowQuery
     ) throws {

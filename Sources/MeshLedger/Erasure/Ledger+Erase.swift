@@ -169,14 +169,19 @@ extension Ledger {
         return try !isFollowed && log.rewroteBaselines(erasure)
     }
 
+    /// - Returns: how many events were erased.
+    private func eraseRest(of erasures: [Erasure]) async throws -> UInt64 {
+        let left = try erasures.filter { try mayHaveRest(of: $0) }.flatMap { try Erasures.dropped($0, in: log) }
+        return try await log.eraseBesides(left)
+    }
+
     /// Erases what an import that was killed had not erased yet of what its erasures do not name. Called when the ledger is opened for writing, before the
     /// views take the erasures into account.
     func finishImportedErasures() async {
         do {
             let known = try engine.erased.known()
             guard try log.lastErasure().map({ $0.rawValue > known }) ?? false else { return }
-            let later = try log.erasures().filter { try $0.sequence.rawValue > known && mayHaveRest(of: $0) }
-            _ = try await log.eraseBesides(later.flatMap { try Erasures.dropped($0, in: log) })
+            _ = try await eraseRest(of: log.erasures().filter { $0.sequence.rawValue > known })
         } catch {
             logger.warning("what an interrupted import was to erase may be left in \(path): \(LedgerError(error, path: path))")
         }
@@ -190,9 +195,8 @@ extension Ledger {
         let report = try await work(log)
         guard try log.lastErasure() != before else { return report }
         let imported = try log.erasures().filter { $0.sequence > before ?? .zero }
-        _ = try await erasure.erasing([]) { (log, _) in
-            let besides = try report.isExact ? imported.flatMap { try Erasures.dropped($0, in: log) } : []
-            return ErasureReport(events: [], erased: try await log.eraseBesides(besides))
+        _ = try await erasure.erasing([]) { [self] _, _ in
+            ErasureReport(events: [], erased: try await report.isExact ? eraseRest(of: imported) : 0)
         }
         for erasure in imported { try warnOfRest(of: erasure) }
         return report

@@ -31,13 +31,13 @@ package struct RowListing: OptionSet, Sendable {
     /// Those of one channel can be chosen.
     package static let ofChannels = RowListing(rawValue: 2)
     /// They have places, which can be made less exact.
-    package static let ofPlaces = RowListing(rawValue: 32)
+    package static let ofPlaces = RowListing(rawValue: 4)
     /// A node reported each of them at its time.
-    package static let reports = RowListing(rawValue: 4)
+    package static let reports = RowListing(rawValue: 8)
     /// Their columns depend on the present time.
-    package static let changesWithClock = RowListing(rawValue: 8)
+    package static let changesWithClock = RowListing(rawValue: 16)
     /// They hold places that cannot be made less exact.
-    package static let holdsExactPlaces = RowListing(rawValue: 16)
+    package static let holdsExactPlaces = RowListing(rawValue: 32)
 }
 
 extension ListedRow {

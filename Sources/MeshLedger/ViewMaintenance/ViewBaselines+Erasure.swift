@@ -92,8 +92,11 @@ extension ViewBaselines {
                 if named[view] == digest { made[view] = digest } else { try folder.leaveOut(view, ofReplacement: cut) }
             }
         }
+        // Removed before: afterwards nothing would say that they hold erased rows.
+        let hasReplacement = try folder.replacement(of: cut) != nil
+        if !hasReplacement { try folder.removeAll(but: 0) }
         try await log.follow(rewriting)
-        if try folder.replacement(of: cut) != nil { try folder.replace(cut) } else { try folder.removeAll(but: 0) }
+        if hasReplacement { try folder.replace(cut) }
         let lost = named.keys.filter { made[$0] == nil }.sorted()
         guard !lost.isEmpty else { return }
         let reason =

@@ -278,7 +278,7 @@ struct FoldRules {
         }
     }
 
-    @Test func `X1: the cap grows by nodes that become favorites, and shrinks when they are none`() async throws {
+    @Test func `X1: the cap grows by nodes that become favorites, and shrinks when they no longer are`() async throws {
         let ledger = try await ledger(of: [], options: LedgerOptions(caps: ViewCaps(nodes: 3)))
         let source = try await ledger.log.source(named: "test")
         func hear(_ nodes: ClosedRange<UInt32>) async throws -> [UInt32] {

@@ -220,5 +220,7 @@ struct ErasedCopies {
     @Test(arguments: [
         "", "node", "node 7", "node !7", "packet", "packet x", "packet 7 from", "packet 7 of !00000008", "sequences",
     ])
-    func `words that no selection describes are none`(_ request: String) { #expect(ErasureSelection(request: request) == nil) }
+    func `other words than those of a selection are not read as one`(_ request: String) {
+        #expect(ErasureSelection(request: request) == nil)
+    }
 }
