@@ -11,25 +11,20 @@ extension Ledger {
     public func links(
         of node: UInt32? = nil, hearer: UInt32? = nil, heard: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [LinkRow] {
-        try rows(in: "links", of: "links", query) { (row: LinkRow) in
-            guard node == nil || row.hearer == node || row.heard == node else { return false }
-            return (hearer == nil || row.hearer == hearer) && (heard == nil || row.heard == heard)
-        }
+        try rows(of: node, query, [.equal(\.hearer, hearer), .equal(\.heard, heard)])
     }
 
     /// How well one node hears another; nil without evidence that it does.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func link(hearer: UInt32, heard: UInt32) throws(LedgerError) -> LinkRow? {
-        try row(bigEndian(hearer) + bigEndian(heard), in: "links", of: "links")
+        try row(bigEndian(hearer) + bigEndian(heard))
     }
 }
 
 extension LinkRow: ListedRow {
     package static let listing: RowListing = [.ofNodes]
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([LinkRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.links(of: node, query))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<LinkRow>] {
+        [.any(of: [\.hearer, \.heard], node)]
     }
 }

@@ -5,6 +5,10 @@ package import ViewQuery
 /// A row of a built-in view as exports, lakes and timelines find it, declared beside the row's finder.
 package protocol ListedRow: QueryRow {
     static var listing: RowListing { get }
+    static var order: ListOrder { get }
+
+    /// The conditions on the rows that are listed for a node and with the query's channel.
+    static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<Self>]
 
     /// The time by which a lake puts it into the file of a day, seconds since 1970; 0 if it has none.
     var day: UInt32 { get }
@@ -40,7 +44,21 @@ package struct RowListing: OptionSet, Sendable {
     package static let holdsExactPlaces = RowListing(rawValue: 32)
 }
 
+/// In which order a list has its rows.
+package enum ListOrder: Sendable {
+    /// Of their times, and those of one time in the order of their keys. A row of which only the time of its import is known counts as the oldest.
+    case times
+    /// Of their times, and those of one time in the order of their events.
+    case events
+    /// The newest first, or those with the lowest keys.
+    case numbers
+}
+
 extension ListedRow {
+    package static var order: ListOrder { .times }
+
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<Self>] { [] }
+
     package func reduced(to precision: PlacePrecision) -> Self { self }
 
     package static func reported(by node: UInt32, in ledger: Ledger, _ query: RowQuery) throws(LedgerError) -> [Self] {
@@ -52,6 +70,12 @@ extension ListedRow {
 
 extension ListedRow where Self: ViewRow {
     package var day: UInt32 { time }
+
+    package static func visit(
+        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([Self]) -> Void
+    ) throws(LedgerError) {
+        visitor(try ledger.rows(of: node, query))
+    }
 }
 
 extension Ledger {

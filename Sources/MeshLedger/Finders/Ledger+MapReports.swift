@@ -6,24 +6,20 @@ extension Ledger {
     /// - Parameter node: only the report of this node.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func mapReports(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [MapReportRow] {
-        try rows(in: MapReportRow.table, of: MapReportRow.view, query) { (row: MapReportRow) in
-            (node == nil || row.node == node) && (query.channel == nil || row.channel == query.channel)
-        }
+        try rows(of: node, query)
     }
 
     /// The newest map report of one node; nil if it sent none.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func mapReport(of node: UInt32) throws(LedgerError) -> MapReportRow? {
-        try row(bigEndian(node), in: MapReportRow.table, of: MapReportRow.view)
+        try row(bigEndian(node))
     }
 }
 
 extension MapReportRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .ofPlaces]
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([MapReportRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.mapReports(of: node, query))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<MapReportRow>] {
+        [.equal(\.node, node), .equal(\.channel, query.channel)]
     }
 }

@@ -15,9 +15,7 @@ extension Ledger {
     public func nodeHistory(
         of node: UInt32? = nil, changes: NodeChanges? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [NodeChangeRow] {
-        try seriesRows(prefix: node.map { bigEndian($0) } ?? [], query) { (row: NodeChangeRow) in
-            changes.map { !row.changes.isDisjoint(with: $0) } ?? true
-        }
+        try rows(of: node, query) { row in changes.map { !row.changes.isDisjoint(with: $0) } ?? true }
     }
 
     /// The reported hardware models, by number, with their nodes, regardless of the order of the reports.
@@ -25,8 +23,7 @@ extension Ledger {
     /// - Parameter model: only this one.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func hardware(model: UInt32? = nil) throws(LedgerError) -> [HardwareModelRow] {
-        let rows: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery(newestFirst: false)) { _ in true
-        }
+        let rows: [HardwareRow] = try rows(RowQuery())
         var last: [UInt32: (sequence: UInt64, model: UInt32)] = [:]
         for row in rows where row.sequence > last[row.node]?.sequence ?? 0 { last[row.node] = (row.sequence, row.model) }
         var models: [UInt32: HardwareModelRow] = [:]
@@ -39,14 +36,13 @@ extension Ledger {
     /// Which nodes announced which models, in the order of their last announcements.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func hardwareRows(of node: UInt32? = nil, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [HardwareRow] {
-        try rows(in: HardwareRow.table, of: HardwareRow.view, query) { (row: HardwareRow) in node == nil || row.node == node }
+        try rows(of: node, query)
     }
 
     /// The nodes that are, or were, of a model, by number.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(ofModel model: UInt32) throws(LedgerError) -> [HardwareRow] {
-        let found: [HardwareRow] = try rows(in: HardwareRow.table, of: HardwareRow.view, RowQuery()) { $0.model == model }
-        return found.sorted { $0.node < $1.node }
+        try rows(RowQuery(), [.equal(\.model, model)]).sorted { $0.node < $1.node }
     }
 }
 
@@ -72,20 +68,13 @@ extension HardwareModelRow {
 
 extension NodeChangeRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .reports]
+    package static let order = ListOrder.events
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([NodeChangeRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.nodeHistory(of: node, query))
-    }
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<NodeChangeRow>] { [.equal(\.node, node)] }
 }
 
 extension HardwareRow: ListedRow {
     package static let listing: RowListing = [.ofNodes]
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([HardwareRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.hardwareRows(of: node, query))
-    }
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<HardwareRow>] { [.equal(\.node, node)] }
 }

@@ -9,53 +9,21 @@ extension Ledger {
     /// One node; nil if it was never heard or is archived.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func node(_ number: UInt32, includingArchived: Bool = false) throws(LedgerError) -> NodeRow? {
-        guard let row = try anyNode(number), includingArchived || !row.isArchived else { return nil }
+        guard let row = try anyRow(bigEndian(number)) as NodeRow?, includingArchived || !row.isArchived else { return nil }
         return row
-    }
-
-    private func anyNode(_ number: UInt32) throws(LedgerError) -> NodeRow? {
-        try reading("nodes") { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
-            let key = bigEndian(number)
-            guard let value = try transaction.get(store.table("nodes"), key.rawSpan) else { return nil }
-            return NodeRow(key: key.rawSpan, value: value)
-        }
     }
 
     /// The nodes, by number or the most recently heard first; `since` and `until` refer to when they were last heard.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(_ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
-        guard let seconds = query.seconds else { return [] }
-        let all = try reading("nodes") { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
-            var cursor = try transaction.cursor(store.table("nodes"))
-            var rows: [NodeRow] = []
-            while try cursor.next() {
-                guard let row = NodeRow(key: cursor.key, value: cursor.value) else { continue }
-                if seconds.contains(row.lastHeard), query.channel == nil || query.channel == row.channel, query.takes(row) {
-                    rows.append(row)
-                }
-            }
-            return rows
-        }
-        let sorted =
-            query.newestFirst
-            ? all.sorted { $0.lastHeard != $1.lastHeard ? $0.lastHeard > $1.lastHeard : $0.number < $1.number } : all
-        return Array(sorted.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        try rows(query)
     }
 
     /// The nodes that match a query, or the one that is named: it is selected before rows are counted for the page.
     package func nodes(
         _ query: RowQuery, only number: UInt32?, with pattern: TextPattern? = nil
     ) throws(LedgerError) -> [NodeRow] {
-        func all(_ query: RowQuery) throws(LedgerError) -> [NodeRow] {
-            if let pattern { try nodes(with: pattern, query) } else { try nodes(query) }
-        }
-        guard let number else { return try all(query) }
-        var every = query
-        (every.limit, every.offset) = (.max, 0)
-        let rows = try all(every).filter { $0.number == number }
-        return Array(rows.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        try rows(of: number, query) { row in pattern.map { $0.matches(row.longName) || $0.matches(row.shortName) } ?? true }
     }
 
     /// The node with this alias; else those with this long or short name, ignoring case. Includes archived ones.
@@ -72,29 +40,22 @@ extension Ledger {
     /// The traffic of each channel, the busiest first.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func channels() throws(LedgerError) -> [ChannelRow] {
-        let isArchived = try archivedTest(ChannelRow.self)
-        return try reading("nodes") { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
-            var cursor = try transaction.cursor(store.table("channels"))
-            var rows: [ChannelRow] = []
-            while try cursor.next() {
-                if let row = ChannelRow(key: cursor.key, value: cursor.value), !(isArchived?(row) ?? false) { rows.append(row) }
-            }
-            return rows.sorted { left, right in
-                if left.receptions != right.receptions { return left.receptions > right.receptions }
-                return left.key.lexicographicallyPrecedes(right.key)
-            }
+        try fetch(FetchDescriptor<ChannelRow>()).sorted { left, right in
+            if left.receptions != right.receptions { return left.receptions > right.receptions }
+            return left.key.lexicographicallyPrecedes(right.key)
         }
     }
 }
 
 extension NodeRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .ofChannels]
+    package static let order = ListOrder.numbers
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([NodeRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.nodes(query, only: node))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<NodeRow>] {
+        [
+            .equal(\.number, node), .equal(\.channel, query.channel), .equal(\.isIgnored, query.isIgnored),
+            .equal(\.isFavorite, query.isFavorite),
+        ]
     }
 }
 

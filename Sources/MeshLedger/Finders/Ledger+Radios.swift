@@ -12,11 +12,9 @@ extension Ledger {
     public func radios(
         source: UInt32? = nil, part: RadioPart? = nil, isHistory: Bool = false, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [RadioRow] {
-        var prefix = source.map { bigEndian($0) } ?? []
-        if source != nil, let part { prefix.append(part.rawValue) }
         var all = query
         if !isHistory { (all.limit, all.offset, all.newestFirst) = (.max, 0, true) }
-        let rows = try seriesRows(prefix: prefix, all) { (row: RadioRow) in part == nil || row.part == part }
+        let rows: [RadioRow] = try rows(all, [.equal(\.source, source), .equal(\.part, part)])
         guard !isHistory else { return rows }
         var seen: Set<[UInt64]> = []
         let newest = rows.filter { row in
@@ -29,10 +27,7 @@ extension Ledger {
 
 extension RadioRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .holdsExactPlaces]
+    package static let order = ListOrder.events
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([RadioRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.seriesRows(prefix: [], query) { (row: RadioRow) in node == nil || row.node == node })
-    }
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<RadioRow>] { [.equal(\.node, node)] }
 }

@@ -11,19 +11,15 @@ extension Ledger {
     public func sensors(
         of node: UInt32? = nil, kind: SensorKind? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [SensorRow] {
-        let prefix = node.map { bigEndian($0) + (kind.map { [$0.rawValue] } ?? []) } ?? []
-        return try seriesRows(prefix: prefix, query) { (row: SensorRow) in
-            (kind == nil || row.kind == kind) && (query.channel == nil || row.channel == query.channel)
-        }
+        try rows(of: node, query, [.equal(\.kind, kind)])
     }
 }
 
 extension SensorRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .reports]
+    package static let order = ListOrder.events
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([SensorRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.sensors(of: node, query))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<SensorRow>] {
+        [.equal(\.node, node), .equal(\.channel, query.channel)]
     }
 }

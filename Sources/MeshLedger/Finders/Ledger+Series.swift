@@ -41,16 +41,8 @@ extension Ledger {
     /// - Parameter time: the row's, in seconds since 1970.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func position(of node: UInt32, at time: UInt32, sequence: UInt64) throws(LedgerError) -> PositionRow? {
-        let isArchived = try archivedTest(PositionRow.self)
-        return try reading("positions") { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
-            let key = bigEndian(node) + bigEndian(time) + bigEndian(sequence)
-            guard let value = try transaction.get(store.table("positions"), key.rawSpan) else { return nil }
-            let row = try decoding(store) { () throws(WireError) in
-                try PositionRow(node: node, time: time, sequence: sequence, decoding: value)
-            }
-            return isArchived?(row) ?? false ? nil : row
-        }
+        let key = bigEndian(node) + bigEndian(time) + bigEndian(sequence)
+        return try row(key)
     }
 
     /// A node's metrics of one kind, or of all kinds one after the other; of all nodes if no node is given.

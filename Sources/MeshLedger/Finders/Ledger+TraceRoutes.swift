@@ -1,4 +1,3 @@
-import Foundation
 import MeshViews
 
 extension Ledger {
@@ -11,28 +10,20 @@ extension Ledger {
     public func traceRoutes(
         of node: UInt32? = nil, through hop: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [TraceRouteRow] {
-        func isWanted(_ row: TraceRouteRow) -> Bool {
-            guard query.channel == nil || query.channel == row.channel else { return false }
-            guard let hop else { return true }
-            return row.route.contains(hop) || row.routeBack.contains(hop)
-        }
-        guard let node else { return try rows(in: "traceroutes", of: "traceroutes", query, where: isWanted) }
-        return try rows(#Predicate { $0.from == node || $0.to == node }, query, where: isWanted)
+        try rows(of: node, query) { row in hop.map { row.route.contains($0) || row.routeBack.contains($0) } ?? true }
     }
 
     /// The trace route that a node requested with the packet `id`; nil if neither request nor reply was heard.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func traceRoute(id: UInt32, from: UInt32) throws(LedgerError) -> TraceRouteRow? {
-        try row(bigEndian(from) + bigEndian(id), in: "traceroutes", of: "traceroutes")
+        try row(bigEndian(from) + bigEndian(id))
     }
 }
 
 extension TraceRouteRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .ofChannels, .ofPlaces, .reports]
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([TraceRouteRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.traceRoutes(of: node, query))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<TraceRouteRow>] {
+        [.any(of: [\.from, \.to], node), .equal(\.channel, query.channel)]
     }
 }

@@ -7,16 +7,13 @@ extension Ledger {
     public func unknownTelemetry(
         of node: UInt32? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [UnknownTelemetryRow] {
-        try seriesRows(prefix: node.map { bigEndian($0) } ?? [], query) { (_: UnknownTelemetryRow) in true }
+        try rows(of: node, query)
     }
 }
 
 extension UnknownTelemetryRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .reports]
+    package static let order = ListOrder.events
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([UnknownTelemetryRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.unknownTelemetry(of: node, query))
-    }
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<UnknownTelemetryRow>] { [.equal(\.node, node)] }
 }

@@ -15,26 +15,20 @@ extension Ledger {
         of node: UInt32? = nil, activeAt time: Timestamp? = nil, _ query: RowQuery = RowQuery()
     ) throws(LedgerError) -> [WaypointRow] {
         let second = time.map { UInt32(clamping: $0.seconds) }
-        return try rows(in: "waypoints", of: "waypoints", query) { (row: WaypointRow) in
-            guard node == nil || [row.creator, row.from, row.lockedTo].contains(node) else { return false }
-            guard query.channel == nil || query.channel == row.channel else { return false }
-            return second.map { row.state(at: $0) == .active } ?? true
-        }
+        return try rows(of: node, query) { row in second.map { row.state(at: $0) == .active } ?? true }
     }
 
     /// One waypoint, deleted or not; nil if it was never heard.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func waypoint(_ id: UInt32) throws(LedgerError) -> WaypointRow? {
-        try row(bigEndian(id), in: "waypoints", of: "waypoints")
+        try row(bigEndian(id))
     }
 }
 
 extension WaypointRow: ListedRow {
     package static let listing: RowListing = [.ofNodes, .ofChannels, .ofPlaces, .reports, .changesWithClock]
 
-    package static func visit(
-        in ledger: Ledger, of node: UInt32?, _ query: RowQuery, _ visitor: ([WaypointRow]) -> Void
-    ) throws(LedgerError) {
-        visitor(try ledger.waypoints(of: node, query))
+    package static func wanted(of node: UInt32?, _ query: RowQuery) -> [Wanted<WaypointRow>] {
+        [.any(of: [\.creator, \.from, \.lockedTo], node), .equal(\.channel, query.channel)]
     }
 }

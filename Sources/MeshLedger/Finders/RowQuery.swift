@@ -49,11 +49,6 @@ public struct RowQuery: Sendable {
 }
 
 extension RowQuery {
-    func takes(_ row: NodeRow) -> Bool {
-        (includesArchived || !row.isArchived) && isIgnored.map { $0 == row.isIgnored } ?? true
-            && isFavorite.map { $0 == row.isFavorite } ?? true
-    }
-
     func takes(_ row: MessageRow) -> Bool { (includesArchived || !row.isArchived) && isRead.map { $0 == row.isRead } ?? true }
 }
 

@@ -96,10 +96,7 @@ extension Ledger {
     /// The nodes whose long or short name matches a pattern, in the order of `nodes(_:)`.
     /// - Throws: `.notBuilt` or `.beingBuilt` if the view cannot be read yet, `.closed`, and errors of the file.
     public func nodes(with pattern: TextPattern, _ query: RowQuery = RowQuery()) throws(LedgerError) -> [NodeRow] {
-        var all = query
-        (all.limit, all.offset) = (.max, 0)
-        let found = try nodes(all).filter { pattern.matches($0.longName) || pattern.matches($0.shortName) }
-        return Array(found.dropFirst(max(0, query.offset)).prefix(max(0, query.limit)))
+        try nodes(query, only: nil, with: pattern)
     }
 
     private static func predicate(

@@ -154,7 +154,7 @@ struct PlanChoice<Row: QueryRow> {
             return
         }
         parts = nil
-        if best.strength == 0, best.direction == nil || best.cover == nil && descriptor.fetchLimit == nil,
+        if best.strength == 0, best.direction == nil || descriptor.fetchLimit == nil,
             let expression = predicate?.expression, let union = Self.union(expression, layouts)
         {
             (sources, isExact, direction) = (union, false, nil)

@@ -24,22 +24,15 @@ import Testing
 
     @Test func `K20: each property of the rows of all views is the same when only it is decoded`() async throws {
         let ledger = try await Asking.ledger(events: 4_000)
-        #expect(try Self.check(NodeRow.self, ledger) == NodeRow.columns.count - 1)
-        #expect(try Self.check(PositionRow.self, ledger) == PositionRow.columns.count)
-        #expect(try Self.check(TelemetryRow.self, ledger) == TelemetryRow.columns.count)
-        #expect(try Self.check(MessageRow.self, ledger) == MessageRow.columns.count)
-        #expect(try Self.check(WaypointRow.self, ledger) > 20)
-        #expect(try Self.check(TraceRouteRow.self, ledger) > 10)
-        #expect(try Self.check(LinkRow.self, ledger) > 10)
-        #expect(try Self.check(GatewayRow.self, ledger) > 10)
-        #expect(try Self.check(GatewayNodeRow.self, ledger) > 5)
-        #expect(try Self.check(NodeChangeRow.self, ledger) > 10)
-        #expect(try Self.check(HardwareRow.self, ledger) > 5)
-        _ = try Self.check(ChannelRow.self, ledger)
-        _ = try Self.check(MapReportRow.self, ledger)
-        _ = try Self.check(SensorRow.self, ledger)
-        _ = try Self.check(RadioRow.self, ledger)
-        _ = try Self.check(UnknownTelemetryRow.self, ledger)
+        var chosen: [String: Int] = [:]
+        for row in Ledger.listedRows { chosen[row.table] = try Self.check(row, ledger) }
+        #expect(chosen[NodeRow.table] == NodeRow.columns.count - 1)
+        #expect(chosen[PositionRow.table] == PositionRow.columns.count)
+        #expect(chosen[TelemetryRow.table] == TelemetryRow.columns.count)
+        #expect(chosen[MessageRow.table] == MessageRow.columns.count)
+        for row in [WaypointRow.table, TraceRouteRow.table, LinkRow.table, GatewayRow.table, NodeChangeRow.table] {
+            #expect(chosen[row] ?? 0 > 10, "\(row)")
+        }
         try await ledger.close()
     }
 

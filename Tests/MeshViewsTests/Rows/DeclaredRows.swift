@@ -8,53 +8,51 @@ import Testing
 @testable import ViewQuery
 
 /// `views.proto` is what programs in other languages read the rows by.
+///
+/// `MESHLEDGER_WRITE=1` writes the fields of its messages as they are declared; their comments stay, and so do the types of fields that several make up a property.
 struct DeclaredRows {
-    private struct Field: Hashable {
-        var number: UInt32
-        var name: String
-        var type: String
-    }
+    private static let file = PackageRoot.url.appendingPathComponent("Sources/MeshViews/views.proto")
 
-    /// The fields of a message of the file: `optional sint32 rssi = 10;`.
-    private func fields(of message: String) throws -> [Field] {
-        let url = PackageRoot.url.appendingPathComponent("Sources/MeshViews/views.proto")
-        let text = try String(contentsOf: url, encoding: .utf8)
-        let body = try #require(text.components(separatedBy: "message \(message) {\n").dropFirst().first, "\(message)")
-        let enums = text.matches(of: /enum (\w+) \{/).map { String($0.1) }
-        return body.components(separatedBy: "\n}")[0].matches(of: /(?m)^  ([\w ]+) (\w+) = (\d+)(?: \[.*\])?;/).map { found in
-            let type = enums.contains(String(found.1)) ? "enum" : String(found.1)
-            return Field(number: UInt32(found.3) ?? 0, name: String(found.2), type: type)
-        }
+    /// The lines of a message of the file: `  optional sint32 rssi = 10;` and comments.
+    private func lines(of message: String, in text: String) throws -> Range<String.Index> {
+        let start = try #require(text.range(of: "message \(message) {\n"), "\(message)").upperBound
+        return start..<(try #require(text.range(of: "}\n", range: start..<text.endIndex)).lowerBound)
     }
 
     private func snake(_ name: String) -> String {
         name.replacing(/([a-z0-9])([A-Z])/) { "\($0.1)_\($0.2)" }.lowercased()
     }
 
-    private func expect<Row>(_ declaration: RowDeclaration<Row>, is message: String) throws {
-        let documented = try fields(of: message)
-        #expect(documented.map(\.number) == declaration.schema.map(\.number), "\(message)")
-        for (field, stored) in zip(documented, declaration.schema) where !stored.type.isEmpty {
-            #expect(field == Field(number: stored.number, name: snake(stored.name), type: stored.type), "\(message)")
+    /// The message's lines with the declared fields.
+    private func declared<Row>(_ declaration: RowDeclaration<Row>, _ documented: Substring) -> String {
+        var comments: [UInt32: Substring] = [:]
+        var fields: [UInt32: (type: Substring, name: Substring, rest: Substring)] = [:]
+        for field in documented.matches(of: /(?m)^((?:  \/\/.*\n)*)  ([\w ]+) (\w+) = (\d+)(.*)\n/) {
+            let number = UInt32(field.4) ?? 0
+            (comments[number], fields[number]) = (field.1, (field.2, field.3, field.5))
         }
+        return declaration.schema.map { stored in
+            let known = fields[stored.number]
+            let isEnum = stored.type == "enum" && known?.type.first?.isUppercase == true
+            let type = isEnum || stored.type.isEmpty ? String(known?.type ?? "") : stored.type
+            let name = stored.type.isEmpty ? String(known?.name ?? "") : snake(stored.name)
+            return "\(comments[stored.number] ?? "")  \(type) \(name) = \(stored.number)\(known?.rest ?? ";")\n"
+        }.joined()
     }
 
     @Test func `the documented schema is the one by which rows are stored`() throws {
-        try expect(WaypointRow.declaration, is: "Waypoint")
-        try expect(TraceRouteRow.declaration, is: "TraceRoute")
-        try expect(LinkRow.declaration, is: "Link")
-        try expect(GatewayRow.declaration, is: "Gateway")
-        try expect(GatewayNodeRow.declaration, is: "GatewayNode")
-        try expect(MapReportRow.declaration, is: "MapReport")
-        try expect(SensorRow.declaration, is: "Sensor")
-        try expect(NodeChangeRow.declaration, is: "NodeChange")
-        try expect(HardwareRow.declaration, is: "Hardware")
-        try expect(RadioRow.declaration, is: "Radio")
-        try expect(NodeRow.declaration, is: "Node")
-        try expect(PositionRow.declaration, is: "Position")
-        try expect(TelemetryRow.declaration, is: "Telemetry")
-        try expect(UnknownTelemetryRow.declaration, is: "Telemetry")
-        try expect(MessageRow.declaration, is: "Message")
+        var text = try String(contentsOf: Self.file, encoding: .utf8)
+        let before = text
+        func document<Row: DeclaredFields>(_: Row.Type) throws {
+            let message = String("\(Row.self)".dropLast("Row".count)).replacing("UnknownTelemetry", with: "Telemetry")
+            let range = try lines(of: message, in: text)
+            text.replaceSubrange(range, with: declared(Row.declaration, text[range]))
+        }
+        let rows = ViewRegistry.rows.compactMap { $0 as? any DeclaredFields.Type }
+        #expect(rows.count == ViewRegistry.rows.count - 3)  // channels and people's decisions are written by hand
+        for row in rows { try document(row) }
+        if ProcessInfo.processInfo.environment["MESHLEDGER_WRITE"] != nil { try Data(text.utf8).write(to: Self.file) }
+        #expect(text == before, "if a changed field is meant: MESHLEDGER_WRITE=1 swift test --filter DeclaredRows")
     }
 
     @Test func `a field of another wire type is skipped like an unknown one, and a row that is cut anywhere is refused or read`()
