@@ -269,29 +269,6 @@ struct ControlClients {
         try await bench.end()
     }
 
-    @Test func `every request and reply survives its encoding, and cut ones are refused or harmless`() throws {
-        let token = AppendToken(first: 3, checksum: .max)
-        let event = NewEvent([1, 2], encoding: .note, source: SourceID(rawValue: 9), reception: .unrecorded, isMasked: true)
-        let requests: [ControlRequest] = [
-            .append([event, event], cursor: SourceCursor(key: "k", value: [1], expected: .value([])), token: token),
-            .source(named: "mqtt"), .cursor(key: "k"), .catchUp, .rebuild(views: ["nodes", "messages"]), .seal, .compact, .status,
-            .erase([EventSequence(2)...EventSequence(5)], reason: "r", request: "q"),
-            .changeKeys(.removeChannels(named: "Harbour", fingerprint: 7)), .changeKeys(.removePrivateKeys(node: nil)),
-        ]
-        for request in requests {
-            let bytes = request.bytes
-            let read = try ControlRequest(bytes.rawSpan, path: "")
-            #expect("\(read)" == "\(request)")
-            for count in 0..<bytes.count { _ = try? ControlRequest(Array(bytes.prefix(count)).rawSpan, path: "") }
-        }
-        let failure = ControlReply.failure(
-            .log(EventLogError(.outcomeUnknown, path: "p", detail: "d", token: token, holder: 4)))
-        guard case .failure(.log(let error)) = try ControlReply(failure.bytes.rawSpan, path: "") else {
-            throw CocoaError(.fileReadUnknown)
-        }
-        #expect(error.code == .outcomeUnknown && error.token == token && error.holder == 4 && error.detail == "d")
-    }
-
     @Test func `progress that cannot be is refused: no one computes with it`() throws {
         func read(_ start: UInt64, _ position: UInt64, _ target: UInt64) throws -> ControlReply {
             try ControlReply(
