@@ -4,26 +4,20 @@ import MeshViews
 import ProtobufWire
 
 extension ControlReply {
-    private enum Kind {
-        static let (progress, alive, answer, failure): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4)
-    }
+    private enum Kind: UInt32 { case progress = 1, alive, answer, failure }
 
     var bytes: [UInt8] {
         var writer = WireWriter()
+        func put(_ kind: Kind, _ write: (inout WireWriter) -> Void) { writer.message(kind.rawValue, write) }
         switch self {
-        case .progress(let progress):
-            writer.message(Kind.progress) { message in
-                message.varint(1, progress.start)
-                message.varint(2, progress.position)
-                message.varint(3, progress.target)
-            }
-        case .alive: writer.message(Kind.alive) { _ in }
+        case .progress(let progress): put(.progress) { $0.numbers(progress.start, progress.position, progress.target) }
+        case .alive: put(.alive) { _ in }
         case .answer(let answer):
-            writer.message(Kind.answer) { message in
+            put(.answer) { message in
                 for number in answer.numbers { message.varint(1, number) }
                 if let bytes = answer.bytes { message.bytes(2, bytes) }
             }
-        case .failure(let failure): writer.message(Kind.failure) { $0.failure(failure) }
+        case .failure(let failure): put(.failure) { $0.failure(failure) }
         }
         return writer.bytes
     }
@@ -34,16 +28,16 @@ extension ControlReply {
             throw ControlError(.protocolBroken, path: path, "an empty reply")
         }
         let body = reader.bytes(field)
-        switch field.number {
-        case Kind.progress:
+        switch Kind(rawValue: field.number) {
+        case .progress:
             let numbers = try body.controlNumbers(3)
             // A false writer may say anything; what is shown is computed from it.
             guard numbers.allSatisfy({ $0 <= UInt64(Int64.max) }), numbers[0] <= min(numbers[1], numbers[2]) else {
                 throw ControlError(.protocolBroken, path: path, "an impossible progress")
             }
             self = .progress(ControlProgress(start: numbers[0], position: numbers[1], target: numbers[2]))
-        case Kind.alive: self = .alive
-        case Kind.answer:
+        case .alive: self = .alive
+        case .answer:
             var answer = ControlAnswer()
             var fields = WireReader(body)
             while let field = try fields.next() {
@@ -51,8 +45,8 @@ extension ControlReply {
                 if field.number == 2 { answer.bytes = fields.bytes(field).asArray }
             }
             self = .answer(answer)
-        case Kind.failure: self = .failure(try ControlFailure(control: body, path: path))
-        default: throw ControlError(.protocolBroken, path: path, "a reply of kind \(field.number)")
+        case .failure: self = .failure(try ControlFailure(control: body, path: path))
+        case nil: throw ControlError(.protocolBroken, path: path, "a reply of kind \(field.number)")
         }
     }
 }
@@ -86,9 +80,7 @@ extension ControlFailure {
             case 3: subject = reader.string(field)
             case 4: text = reader.string(field)
             case 5: holder = field.asInt32
-            case 6:
-                let numbers = try reader.bytes(field).controlNumbers(2)
-                token = AppendToken(first: numbers[0], checksum: numbers[1])
+            case 6: token = try AppendToken(control: reader.bytes(field))
             default: break
             }
         }
@@ -121,12 +113,7 @@ extension WireWriter {
                 string(4, detail)
             }
             if let holder = error.holder { int32(5, holder) }
-            if let token = error.token {
-                message(6) { message in
-                    message.varint(1, token.first)
-                    message.fixed64(2, token.checksum)
-                }
-            }
+            if let token = error.token { self.token(6, token) }
         case .ledger(let error):
             varint(1, 2)
             varint(2, UInt64(ControlFailure.ledgerCodes.firstIndex(of: error.code) ?? 0))

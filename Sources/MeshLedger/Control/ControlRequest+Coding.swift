@@ -4,54 +4,36 @@ import Meshtastic
 import ProtobufWire
 
 extension ControlRequest {
-    /// The numbers of the kinds of requests; a number is never reused.
-    private enum Kind {
-        static let (hello, append, source, cursor, catchUp): (UInt32, UInt32, UInt32, UInt32, UInt32) = (1, 2, 3, 4, 5)
-        static let (changeKeys, rebuild, seal, compact, status): (UInt32, UInt32, UInt32, UInt32, UInt32) = (6, 7, 8, 9, 10)
-        static let (erase, retain, importRecording): (UInt32, UInt32, UInt32) = (11, 12, 13)
-        static let (annotate, revert): (UInt32, UInt32) = (14, 15)
-        static let (goBack, rebuildKeeping): (UInt32, UInt32) = (16, 17)
-        static let sources: UInt32 = 18
+    /// The numbers of the kinds of requests: append new ones at the end.
+    private enum Kind: UInt32 {
+        case hello = 1, append, source, cursor, catchUp, changeKeys, rebuild, seal, compact, status
+        case erase, retain, importRecording, annotate, revert, goBack, rebuildKeeping, sources
     }
 
     var bytes: [UInt8] {
         var writer = WireWriter()
+        func put(_ kind: Kind, _ write: (inout WireWriter) -> Void = { _ in }) { writer.message(kind.rawValue, write) }
         switch self {
-        case .hello(let lowest, let highest):
-            writer.message(Kind.hello) { hello in
-                hello.uint32(1, lowest)
-                hello.uint32(2, highest)
-            }
+        case .hello(let lowest, let highest): put(.hello) { $0.numbers(UInt64(lowest), UInt64(highest)) }
         case .append(let events, let cursor, let token):
-            writer.message(Kind.append) { append in
+            put(.append) { append in
                 for event in events { append.message(1) { $0.event(event) } }
                 if let cursor { append.message(2) { $0.cursor(cursor) } }
-                if let token {
-                    append.message(3) { message in
-                        message.varint(1, token.first)
-                        message.fixed64(2, token.checksum)
-                    }
-                }
+                if let token { append.token(3, token) }
             }
-        case .source(let name): writer.message(Kind.source) { $0.string(1, name) }
-        case .cursor(let key): writer.message(Kind.cursor) { $0.string(1, key) }
-        case .catchUp: writer.message(Kind.catchUp) { _ in }
-        case .changeKeys(let change): writer.message(Kind.changeKeys) { $0.keyringChange(change) }
-        case .rebuild(let views, let keepsOld):
-            writer.message(keepsOld ? Kind.rebuildKeeping : Kind.rebuild) { $0.names(views) }
-        case .goBack(let views): writer.message(Kind.goBack) { $0.names(views) }
-        case .seal: writer.message(Kind.seal) { _ in }
-        case .compact: writer.message(Kind.compact) { _ in }
-        case .status: writer.message(Kind.status) { _ in }
-        case .sources: writer.message(Kind.sources) { _ in }
+        case .source(let name): put(.source) { $0.string(1, name) }
+        case .cursor(let key): put(.cursor) { $0.string(1, key) }
+        case .catchUp: put(.catchUp)
+        case .changeKeys(let change): put(.changeKeys) { $0.keyringChange(change) }
+        case .rebuild(let views, let keepsOld): put(keepsOld ? .rebuildKeeping : .rebuild) { $0.names(views) }
+        case .goBack(let views): put(.goBack) { $0.names(views) }
+        case .seal: put(.seal)
+        case .compact: put(.compact)
+        case .status: put(.status)
+        case .sources: put(.sources)
         case .erase(let ranges, let reason, let request, let forgotten):
-            writer.message(Kind.erase) { message in
-                for range in ranges {
-                    message.message(1) { pair in
-                        pair.varint(1, range.lowerBound.rawValue)
-                        pair.varint(2, range.upperBound.rawValue)
-                    }
-                }
+            put(.erase) { message in
+                for range in ranges { message.message(1) { $0.numbers(range.lowerBound.rawValue, range.upperBound.rawValue) } }
                 message.string(2, reason)
                 message.string(3, request)
                 switch forgotten {
@@ -65,17 +47,17 @@ extension ControlRequest {
                 }
             }
         case .retain(let last, let sizes):
-            writer.message(Kind.retain) { message in
+            put(.retain) { message in
                 message.varint(1, last.rawValue)
                 for size in sizes { message.varint(2, size) }
             }
-        case .importRecording(let file): writer.message(Kind.importRecording) { $0.string(1, file) }
+        case .importRecording(let file): put(.importRecording) { $0.string(1, file) }
         case .annotate(let annotations, let collision):
-            writer.message(Kind.annotate) { message in
+            put(.annotate) { message in
                 for annotation in annotations { message.bytes(1, annotation.payload) }
                 message.uint32(2, UInt32(collision.rawValue))
             }
-        case .revert(let sequence): writer.message(Kind.revert) { $0.varint(1, sequence.rawValue) }
+        case .revert(let sequence): put(.revert) { $0.numbers(sequence.rawValue) }
         case .unknown(let number): writer.message(number) { _ in }
         }
         return writer.bytes
@@ -88,16 +70,16 @@ extension ControlRequest {
             throw ControlError(.protocolBroken, path: path, "an empty request")
         }
         let body = reader.bytes(field)
-        switch field.number {
-        case Kind.hello:
+        switch Kind(rawValue: field.number) {
+        case .hello:
             let numbers = try body.controlNumbers(2)
             self = .hello(lowest: UInt32(clamping: numbers[0]), highest: UInt32(clamping: numbers[1]))
-        case Kind.append: self = try Self.append(body)
-        case Kind.source: self = .source(named: try body.controlText())
-        case Kind.cursor: self = .cursor(key: try body.controlText())
-        case Kind.catchUp: self = .catchUp
-        case Kind.changeKeys: self = .changeKeys(try KeyringChange(body, path: path))
-        case Kind.retain:
+        case .append: self = try Self.append(body)
+        case .source: self = .source(named: try body.controlText())
+        case .cursor: self = .cursor(key: try body.controlText())
+        case .catchUp: self = .catchUp
+        case .changeKeys: self = .changeKeys(try KeyringChange(body, path: path))
+        case .retain:
             var (last, sizes): (UInt64, [UInt64]) = (0, [])
             var fields = WireReader(body)
             while let field = try fields.next() {
@@ -105,18 +87,18 @@ extension ControlRequest {
                 if field.number == 2 { sizes.append(field.scalar) }
             }
             self = .retain(through: EventSequence(last), keeping: sizes)
-        case Kind.importRecording: self = .importRecording(file: try body.controlText())
-        case Kind.rebuild: self = .rebuild(views: try body.controlNames())
-        case Kind.rebuildKeeping: self = .rebuild(views: try body.controlNames(), keepsOld: true)
-        case Kind.goBack: self = .goBack(views: try body.controlNames())
-        case Kind.seal: self = .seal
-        case Kind.compact: self = .compact
-        case Kind.status: self = .status
-        case Kind.sources: self = .sources
-        case Kind.erase: self = try Self.erase(body, path: path)
-        case Kind.annotate: self = try Self.annotate(body, path: path)
-        case Kind.revert: self = .revert(EventSequence(try body.controlNumbers(1)[0]))
-        default: self = .unknown(field.number)
+        case .importRecording: self = .importRecording(file: try body.controlText())
+        case .rebuild: self = .rebuild(views: try body.controlNames())
+        case .rebuildKeeping: self = .rebuild(views: try body.controlNames(), keepsOld: true)
+        case .goBack: self = .goBack(views: try body.controlNames())
+        case .seal: self = .seal
+        case .compact: self = .compact
+        case .status: self = .status
+        case .sources: self = .sources
+        case .erase: self = try Self.erase(body, path: path)
+        case .annotate: self = try Self.annotate(body, path: path)
+        case .revert: self = .revert(EventSequence(try body.controlNumbers(1)[0]))
+        case nil: self = .unknown(field.number)
         }
     }
 
@@ -141,7 +123,6 @@ extension ControlRequest {
     private static func erase(_ body: RawSpan, path: String) throws -> ControlRequest {
         var ranges: [ClosedRange<EventSequence>] = []
         var (reason, request) = ("", "")
-        var forgotten: ErasureSubject?
         var node: ErasedNode?
         var packet: ErasedPacket?
         var reader = WireReader(body)
@@ -162,7 +143,7 @@ extension ControlRequest {
             default: break
             }
         }
-        if let node { forgotten = .node(node) } else if let packet { forgotten = .packet(packet) }
+        let forgotten = node.map { ErasureSubject.node($0) } ?? packet.map { .packet($0) }
         return .erase(ranges, reason: reason, request: request, forgetting: forgotten)
     }
 
@@ -176,9 +157,7 @@ extension ControlRequest {
             switch field.number {
             case 1: events.append(try NewEvent(control: content))
             case 2: cursor = try SourceCursor(control: content)
-            case 3:
-                let numbers = try content.controlNumbers(2)
-                token = AppendToken(first: numbers[0], checksum: numbers[1])
+            case 3: token = try AppendToken(control: content)
             default: break
             }
         }
@@ -187,6 +166,18 @@ extension ControlRequest {
 }
 
 extension WireWriter {
+    /// As the fields 1, 2 and so on.
+    mutating func numbers(_ numbers: UInt64...) {
+        for (number, value) in zip(UInt32(1)..., numbers) { varint(number, value) }
+    }
+
+    mutating func token(_ number: UInt32, _ token: AppendToken) {
+        message(number) { message in
+            message.varint(1, token.first)
+            message.fixed64(2, token.checksum)
+        }
+    }
+
     fileprivate mutating func event(_ event: NewEvent) {
         bytes(1, event.payload)
         uint32(2, UInt32(event.encoding.rawValue))
@@ -234,6 +225,13 @@ extension WireWriter {
             }
         case .removePrivateKeys(let node): message(4) { message in if let node { message.uint32(1, node) } }
         }
+    }
+}
+
+extension AppendToken {
+    init(control bytes: RawSpan) throws(WireError) {
+        let numbers = try bytes.controlNumbers(2)
+        self.init(first: numbers[0], checksum: numbers[1])
     }
 }
 
@@ -290,7 +288,9 @@ extension KeyringChange {
                     if field.number == 3 { isAEAD = field.asBool }
                 }
                 change = .removeChannels(named: name, fingerprint: fingerprint, isAEAD: isAEAD)
-            case 4: change = .removePrivateKeys(node: try WireReader.first(body)?.asUInt32)
+            case 4:
+                var fields = WireReader(body)
+                change = .removePrivateKeys(node: try fields.next()?.asUInt32)
             default: break
             }
         }
@@ -322,13 +322,6 @@ extension PrivateKey {
             if field.number == 2 { node = field.asUInt32 }
         }
         try self.init(node: node, key: key)
-    }
-}
-
-extension WireReader {
-    fileprivate static func first(_ body: RawSpan) throws(WireError) -> WireField? {
-        var reader = WireReader(body)
-        return try reader.next()
     }
 }
 
