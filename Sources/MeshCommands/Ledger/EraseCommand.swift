@@ -29,7 +29,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             The event records the request, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
             printed and stored nowhere, you can prove what the request was; without it nobody can find out, unless --reason reveals it.
 
-            Asks first on a terminal; a script passes --yes. --dry-run lists what would be erased.
+            Asks first on a terminal; a script passes --yes. --dry-run lists the events that would be erased, and counts the rows of dropped ones.
 
               meshledger erase --node '!19025c00' --reason 'its owner asked for it' --dry-run
               meshledger erase --node '!19025c00' --reason 'its owner asked for it' --yes
@@ -69,19 +69,17 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
         }
         try await ledger.writing { ledger in
             let chosen = try await ledger.readingBuilt { try selection(in: $0) }
-            let ranges = try await WaitingLine.during("searching") {
-                try await ledger.reading { try $0.erasure.erasable(chosen) }
+            let (ranges, rows) = try await WaitingLine.during("searching") {
+                try await ledger.reading { (try $0.erasure.erasable(chosen), try $0.erasure.droppedRows(chosen)) }
             }
             let count = Self.count(ranges)
             let output = StandardOutput()
-            var dropped = try await ledger.reading { try $0.retention.last() }?.retention.first.advanced(by: -1)
             let forgotten = chosen.forgotten
-            let whose = node == nil ? "packet" : "node"
-            if node == nil { tellOfBaselines(dropped) }
-            guard count > 0 || dropped != nil && forgotten != nil else { return output.line("nothing to erase") }
+            if node == nil { try await ledger.reading { tellOfBaselines(try Self.dropped(in: $0)) } }
+            guard count > 0 || rows?.isEmpty == false else { return output.line("nothing to erase") }
             var what = count.counted("event")
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
-            if let dropped, forgotten != nil { what += " and the \(whose)'s rows of dropped events up to \(dropped)" }
+            if let rows, !rows.isEmpty { what += " and \(Self.text(rows))" }
             if !yes, !Consent.isGiven("erase \(what) for good?") { throw CommandError(.declined, "nothing was erased") }
             let kept = try await ledger.reading { try $0.erasure.restatements(chosen, in: ranges) }
             if !kept.isEmpty { try await ledger.annotate(kept) }
@@ -91,7 +89,6 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 try await ledger.erase(ranges, reason: reason, request: request, forgetting: forgotten)
             }
             try await ledger.catchUp(title: "rebuilding the views")
-            dropped = try await ledger.reading { try $0.retention.last() }?.retention.first.advanced(by: -1)
             let events = report.events.map { "\($0)" }.joined(separator: ", ")
             let source = events.isEmpty ? "" : ", as event \(events) says"
             output.line("\(report.erased.counted("event")) erased\(source)")
@@ -100,9 +97,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 output.line("the log has it as \(request): the SHA-256 of \"\(salt) \(chosen.description)\", of which")
                 output.line("the first word is the salt: keep it to prove what the request was")
             }
-            if let dropped, forgotten != nil, !report.events.isEmpty {
-                output.line("the \(whose)'s rows of dropped events up to \(dropped), if there were any, are erased, too")
-            }
+            if let rows, !rows.isEmpty, !report.events.isEmpty { output.line("\(Self.text(rows)) are erased, too") }
         }
     }
 
@@ -126,14 +121,18 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 next = last.sequence.advanced(by: 1)
             }
         }
-        let dropped = try ledger.retention.last()?.retention.first.advanced(by: -1)
-        var note = "nothing to erase"
-        if let dropped, chosen.forgotten != nil {
-            note = "no event to erase, only rows of dropped events up to \(dropped), if there are any"
-        }
-        writer.finish(emptyNote: note)
-        if node == nil { tellOfBaselines(dropped) }
+        let dropped = try ledger.erasure.droppedRows(chosen)
+        let hasRows = dropped?.isEmpty == false
+        writer.finish(emptyNote: hasRows ? "no event to erase, only rows of dropped events" : "nothing to erase")
+        if let dropped, hasRows { StandardOutput.error("meshledger: \(Self.text(dropped)) would be erased, too") }
+        if node == nil { tellOfBaselines(try Self.dropped(in: ledger)) }
     }
+
+    private static func dropped(in ledger: Ledger) throws -> EventSequence? {
+        try ledger.retention.last()?.retention.first.advanced(by: -1)
+    }
+
+    private static func text(_ rows: DroppedRows) -> String { "rows of dropped events up to \(rows.through) (\(rows))" }
 
     /// Not all rows in the baselines state which packets they came from.
     private func tellOfBaselines(_ dropped: EventSequence?) {

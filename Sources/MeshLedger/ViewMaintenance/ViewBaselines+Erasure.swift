@@ -22,17 +22,12 @@ extension ViewBaselines {
     /// - Returns: nil if no row is left out.
     private func rewrite(without subjects: [ErasureSubject]) throws -> [Retention.Baseline]? {
         let cut = log.first.rawValue - 1
-        guard cut > 0, !subjects.isEmpty, let named = try log.retention()?.retention.baselines else { return nil }
-        let baselines = try named.filter { try folder.digest($0.view, through: cut) == $0.digest }
+        let baselines = try subjects.isEmpty ? [] : intact()
+        guard !baselines.isEmpty else { return nil }
         try folder.prepareBuilding()
         var isFound = false
         var kept: [Retention.Baseline] = []
-        var events: [ErasureSubject: Set<UInt64>] = [:]
-        if baselines.contains(where: { $0.view == ErasureSubject.index }) {
-            for subject in subjects {
-                events[subject] = try subject.events(inIndex: folder.file(ErasureSubject.index, through: cut))
-            }
-        }
+        let events = try droppedEvents(of: subjects, baselines)
         for baseline in baselines {
             let name = baseline.view
             let tables = ViewRegistry.tables[name]
@@ -60,6 +55,39 @@ extension ViewBaselines {
         let digests = try folder.finishReplacement(of: cut)
         for index in kept.indices { kept[index].digest = digests[kept[index].view] ?? [] }
         return kept
+    }
+
+    /// What an erasure would remove, and the custom views that would lose their baselines.
+    func removal(of subject: ErasureSubject) throws -> (rows: ErasedRows, views: [String]) {
+        let (cut, baselines) = (log.first.rawValue - 1, try intact())
+        let events = try droppedEvents(of: [subject], baselines)[subject] ?? []
+        var (rows, views) = (ErasedRows(), [String]())
+        for baseline in baselines {
+            guard let tables = ViewRegistry.tables[baseline.view] else {
+                if case .node = subject { views.append(baseline.view) }
+                continue
+            }
+            let file = try BaselineFile(folder.file(baseline.view, through: cut))
+            defer { file.close() }
+            rows.add(try subject.removal(from: file, tables, events: events))
+        }
+        return (rows, views)
+    }
+
+    /// The baselines in force that are as the log names them.
+    private func intact() throws -> [Retention.Baseline] {
+        let cut = log.first.rawValue - 1
+        guard cut > 0, let named = try log.retention()?.retention.baselines else { return [] }
+        return try named.filter { try folder.digest($0.view, through: cut) == $0.digest }
+    }
+
+    /// The dropped events of each packet, as the index has them.
+    private func droppedEvents(
+        of subjects: [ErasureSubject], _ baselines: [Retention.Baseline]
+    ) throws -> [ErasureSubject: Set<UInt64>] {
+        guard baselines.contains(where: { $0.view == ErasureSubject.index }) else { return [:] }
+        let file = folder.file(ErasureSubject.index, through: log.first.rawValue - 1)
+        return try subjects.reduce(into: [:]) { $0[$1] = try $1.events(inIndex: file) }
     }
 
     /// Finishes an interrupted erasure, and follows those that came with a recording of the ledger that this is an exact copy of.

@@ -29,19 +29,38 @@ package struct DeclaredTable: Sendable {
     let isState: Bool
     let ofNode: OfNode
     let ofPacket: OfPacket
-    /// The table that counts the rows of each series, whose keys end in time and sequence.
-    var counts: String?
+    /// What counts the rows.
+    var count: RowCount?
     /// The source of a row that says that the source's radio is the node.
     var source: (@Sendable (ErasedNode, RawSpan, RawSpan) -> UInt32?)?
 
     /// A table whose rows are asked for.
-    static func rows(_ name: String, ofNode: OfNode, ofPacket: OfPacket, countedIn counts: String? = nil) -> DeclaredTable {
-        DeclaredTable(name: name, isState: false, ofNode: ofNode, ofPacket: ofPacket, counts: counts)
+    static func rows(_ name: String, ofNode: OfNode, ofPacket: OfPacket, countedIn count: RowCount? = nil) -> DeclaredTable {
+        DeclaredTable(name: name, isState: false, ofNode: ofNode, ofPacket: ofPacket, count: count)
     }
 
     /// A table that only serves the fold.
     static func state(_ name: String, ofNode: OfNode, ofPacket: OfPacket) -> DeclaredTable {
         DeclaredTable(name: name, isState: true, ofNode: ofNode, ofPacket: ofPacket)
+    }
+}
+
+/// A row of another table that counts the rows of a table, so that it is decreased when some of them go.
+struct RowCount: Sendable {
+    let table: String
+    /// Its key, by the key of a counted row.
+    let key: @Sendable (RawSpan) -> [UInt8]
+    /// Its value with so many less, nil if the row goes as well.
+    let less: @Sendable (_ value: RawSpan, _ count: UInt64) -> [UInt8]?
+
+    /// The table that counts the rows of each series, whose keys end in time and sequence.
+    static func ofSeries(_ table: String = "counts") -> RowCount {
+        RowCount(table: table) {
+            Array($0.asArray.dropLast(12))
+        } less: { value, count in
+            let stored = value.bigEndianUInt64(at: 0)
+            return stored > count ? bigEndian(stored - count) : nil
+        }
     }
 }
 

@@ -16,17 +16,51 @@ public enum ErasureSubject: Sendable, Hashable {
     package func leave(
         _ copy: BaselineCopy, of view: String, _ tables: [DeclaredTable]?, events: Set<UInt64>
     ) throws(StorageError) -> Bool {
-        let names = try copy.tableNames()
+        let names = try copy.original.tableNames()
         for name in names where tables?.contains(where: { $0.name == name }) == false && !ViewStore.Name.common.contains(name) {
             throw StorageError(
-                .misuse, call: "it is not declared which rows of \(view)/\(name) an erasure removes", path: copy.path)
+                .misuse, call: "it is not declared which rows of \(view)/\(name) an erasure removes", path: copy.original.path)
         }
+        return try erasure(in: copy.original, tables ?? [], events).leave(copy, names, tables ?? [])
+    }
+
+    /// What `leave` would remove.
+    package func removal(
+        from baseline: BaselineFile, _ tables: [DeclaredTable], events: Set<UInt64>
+    ) throws(StorageError) -> ErasedRows {
+        let (erasure, names) = (try erasure(in: baseline, tables, events), try baseline.tableNames())
+        var erased = ErasedRows()
+        for table in tables where !table.isState && names.contains(table.name) {
+            try baseline.forEach(table.name) { (key, value) throws(StorageError) in
+                guard let left = erasure.left(of: table, key, value) else { return erased.counts[table.name, default: 0] += 1 }
+                if !erased.hasParts { erased.hasParts = left != value.asArray }
+            }
+        }
+        return erased
+    }
+
+    private func erasure(
+        in baseline: BaselineFile, _ tables: [DeclaredTable], _ events: Set<UInt64>
+    ) throws(StorageError) -> any BaselineErasure {
         switch self {
-        case .node(let node):
-            return try NodeErasure(node, copy, tables ?? []).leave(copy, names, tables ?? [])
-        case .packet(let packet):
-            return try PacketErasure(packet: packet, events: events).leave(copy, names, tables ?? [])
+        case .node(let node): try NodeErasure(node, baseline, tables)
+        case .packet(let packet): PacketErasure(packet: packet, events: events)
         }
+    }
+}
+
+/// Rows of dropped events that an erasure removes.
+package struct ErasedRows: Sendable {
+    /// How many, by their tables.
+    package var counts: [String: UInt64] = [:]
+    /// Whether parts of other rows go, such as what the index of events has of a node.
+    package var hasParts = false
+
+    package init() {}
+
+    package mutating func add(_ other: ErasedRows) {
+        counts.merge(other.counts) { $0 + $1 }
+        hasParts = hasParts || other.hasParts
     }
 }
 
@@ -45,7 +79,7 @@ protocol BaselineErasure {
 extension BaselineErasure {
     /// - Returns: whether anything was left out.
     func leave(_ copy: BaselineCopy, _ names: [String], _ tables: [DeclaredTable]) throws(StorageError) -> Bool {
-        let gone = try goneRows(copy, names, tables)
+        let gone = try goneRows(copy.original, names, tables)
         var isFound = false
         for name in names {
             let table = tables.first { $0.name == name }
@@ -53,7 +87,9 @@ extension BaselineErasure {
                 // Readers of changes start again with all rows.
                 if name == ViewStore.Name.changes || name == ViewStore.Name.marks { return nil }
                 var left = left(in: name, table, key, value)
-                if let count = gone[name]?[key.asArray] { left = left.flatMap { _ in less(value, by: count) } }
+                if let gone = gone[name], let count = gone.rows[key.asArray] {
+                    left = left.flatMap { gone.less($0.rawSpan, count) }
+                }
                 isFound = isFound || left != value.asArray
                 return left
             }
@@ -68,26 +104,27 @@ extension BaselineErasure {
         return name == ViewStore.Name.entries && isOf(entry: key) ? nil : value.asArray
     }
 
-    /// How many rows of each series go, by the tables that count them.
+    /// Of the rows that go, how many each row that counts them has counted, by the table of these.
     private func goneRows(
-        _ copy: BaselineCopy, _ names: [String], _ tables: [DeclaredTable]
-    ) throws(StorageError) -> [String: [[UInt8]: UInt64]] {
-        var gone: [String: [[UInt8]: UInt64]] = [:]
+        _ baseline: BaselineFile, _ names: [String], _ tables: [DeclaredTable]
+    ) throws(StorageError) -> [String: GoneRows] {
+        var gone: [String: GoneRows] = [:]
         for table in tables where names.contains(table.name) {
-            guard let counts = table.counts, shortens(table) else { continue }
-            try copy.forEach(table.name) { (key, value) throws(StorageError) in
-                if left(of: table, key, value) == nil {
-                    gone[counts, default: [:]][Array(key.asArray.dropLast(12)), default: 0] += 1
-                }
+            guard let count = table.count, shortens(table) else { continue }
+            var rows: [[UInt8]: UInt64] = [:]
+            try baseline.forEach(table.name) { (key, value) throws(StorageError) in
+                if left(of: table, key, value) == nil { rows[count.key(key), default: 0] += 1 }
             }
+            gone[count.table] = GoneRows(rows: rows, less: count.less)
         }
         return gone
     }
+}
 
-    private func less(_ value: RawSpan, by count: UInt64) -> [UInt8]? {
-        let stored = value.bigEndianUInt64(at: 0)
-        return stored > count ? bigEndian(stored - count) : nil
-    }
+/// How many of the rows that a table counts go, by its keys.
+private struct GoneRows {
+    let rows: [[UInt8]: UInt64]
+    let less: @Sendable (RawSpan, UInt64) -> [UInt8]?
 }
 
 /// The erasure of a node in a view's baseline.
@@ -97,13 +134,13 @@ struct NodeErasure: BaselineErasure {
     /// The sources whose radio has reported that it is the node.
     private(set) var sources: Set<UInt32> = []
 
-    init(_ node: ErasedNode, _ copy: BaselineCopy, _ tables: [DeclaredTable]) throws(StorageError) {
+    init(_ node: ErasedNode, _ baseline: BaselineFile, _ tables: [DeclaredTable]) throws(StorageError) {
         self.node = node
         prefix = bigEndian(node.number)
         for table in tables {
             guard let source = table.source else { continue }
             var found: Set<UInt32> = []
-            try copy.forEach(table.name) { (key, value) throws(StorageError) in
+            try baseline.forEach(table.name) { (key, value) throws(StorageError) in
                 if let number = source(node, key, value) { found.insert(number) }
             }
             sources.formUnion(found)

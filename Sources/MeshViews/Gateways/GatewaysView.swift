@@ -2,6 +2,7 @@ import EventLog
 import LMDB
 import Meshtastic
 import Projections
+import ProtobufWire
 
 /// What each gateway received, and from which nodes.
 struct GatewaysView: BuiltInView {
@@ -10,8 +11,18 @@ struct GatewaysView: BuiltInView {
     let oldestReadableVersion: UInt32 = 2
     var policy: String { "cap=\(cap);pairs=\(pairCap);\(TimePolicy.text)" }
     static let tables: [DeclaredTable] = [
-        .rows(GatewayRow.self, ofPacket: .nothing), .rows(GatewayNodeRow.self, ofPacket: .nothing),
+        .rows(GatewayRow.self, ofPacket: .nothing),
+        .rows(GatewayNodeRow.self, ofPacket: .nothing, countedIn: nodesOfGateway),
     ]
+    private static let nodesOfGateway = RowCount(table: GatewayRow.table) {
+        Array($0.asArray.prefix(4))
+    } less: { value, count in
+        guard var row = GatewayRow.decode(key: bigEndian(UInt32(0)).rawSpan, value: value) else { return value.asArray }
+        row.nodes -= min(row.nodes, count)
+        var writer = WireWriter()
+        row.encode(to: &writer)
+        return writer.bytes
+    }
     let cap: Int
     let pairCap: Int
 

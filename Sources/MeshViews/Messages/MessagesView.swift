@@ -20,7 +20,7 @@ package struct MessagesView: BuiltInView {
             ofPacket: .row { erasure, key, value in
                 MessageRow(key: key, value: value).map { erasure.isOf($0.id, $0.from) } ?? false
             },
-            countedIn: "counts"),
+            countedIn: .ofSeries()),
         .rows("channels", ofNode: .nothing, ofPacket: .nothing),
         .state("packets", ofNode: .key, ofPacket: isOfPacket), .state("counts", ofNode: .nothing, ofPacket: .nothing),
         .state("waiting", ofNode: .key, ofPacket: isOfPacket), ArchiveFlag.declaration,

@@ -14,7 +14,7 @@ struct NodeHistoryView: BuiltInView {
         .rows(
             "nodehistory", ofNode: .key,
             ofPacket: .row { erasure, key, _ in key.byteCount >= 16 && erasure.events.contains(key.bigEndianUInt64(at: 8)) },
-            countedIn: "counts"),
+            countedIn: .ofSeries()),
         .rows(HardwareRow.self, ofPacket: .nothing),
         .state("counts", ofNode: .key, ofPacket: .nothing),
         .state(

@@ -10,8 +10,10 @@ extension ErasureSubject {
     /// - Parameter file: of the index's baseline.
     package func events(inIndex file: String) throws -> Set<UInt64> {
         guard case .packet(let packet) = self else { return [] }
+        let baseline = try BaselineFile(file)
+        defer { baseline.close() }
         var found: Set<UInt64> = []
-        try BaselineCopy.forEach(Self.index, of: file) { (key, value) throws(StorageError) in
+        try baseline.forEach(Self.index) { (key, value) throws(StorageError) in
             found.formUnion(PacketBlock(number: UInt64(key.bigEndianUInt32(at: 0)), decoding: value)?.sequences(of: packet) ?? [])
         }
         return found

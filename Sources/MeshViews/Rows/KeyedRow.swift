@@ -73,8 +73,10 @@ extension DeclaredRow {
 
 extension DeclaredTable {
     /// The table of these rows.
-    static func rows<Row: DeclaredRow & QueryRow>(_: Row.Type, ofPacket: OfPacket) -> DeclaredTable {
-        .rows(Row.table, ofNode: .declared(Row.self), ofPacket: ofPacket)
+    static func rows<Row: DeclaredRow & QueryRow>(
+        _: Row.Type, ofPacket: OfPacket, countedIn count: RowCount? = nil
+    ) -> DeclaredTable {
+        .rows(Row.table, ofNode: .declared(Row.self), ofPacket: ofPacket, countedIn: count)
     }
 }
 

@@ -1,6 +1,7 @@
 import EventLog
 import Meshtastic
 import Testing
+import ViewQuery
 
 @testable import MeshLedger
 
@@ -95,6 +96,47 @@ struct ErasedBaselines {
         try await ledger.erasure.erase(.node(1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try senders() == [1_002: 300])
+        try await ledger.close()
+    }
+
+    @Test(arguments: UInt64(1)...2)
+    func `an erasure says before how many rows of dropped events go, and gateways then count the nodes that are left`(
+        seed: UInt64
+    ) async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let others = (0..<200).map { Packet(from: 9_999, id: 9_000 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append((RandomPackets().packets(400, seed: seed) + others).map { $0.event(source) })
+        try await ledger.catchUp()
+        func expectNodesCounted() throws {
+            let pairs = Dictionary(grouping: try ledger.gatewayNodes(), by: \.gateway).mapValues { UInt64($0.count) }
+            let counts = try ledger.gateways().map { ($0.gateway, $0.nodes) }
+            #expect(pairs == Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 }))
+        }
+        func counts() throws -> [String: UInt64] {
+            func count<Row: ListedRow>(_: Row.Type) throws -> UInt64 { UInt64(try ledger.fetchCount(FetchDescriptor<Row>())) }
+            return try Dictionary(uniqueKeysWithValues: Ledger.listedRows.map { ($0.table, try count($0)) })
+        }
+        try expectNodesCounted()
+        #expect(try ledger.erasure.droppedRows(.node(1_001)) == nil)
+        try await ledger.retention.retain(through: EventSequence(512))
+        var erased = 0
+        for node in try ledger.nodes().map(\.number) where 5_000..<5_005 ~= node {
+            let (selection, before) = (ErasureSelection.node(node), try counts())
+            #expect(try ledger.erasure.erasable(selection).isEmpty)
+            let rows = try #require(try ledger.erasure.droppedRows(selection))
+            #expect(rows.through.rawValue == 512 && !rows.isEmpty && rows.description.contains("1 of nodes"), "\(rows)")
+            try await ledger.erasure.erase(selection, reason: "asked for")
+            try await ledger.catchUp()
+            let after = try counts()
+            for (table, count) in before {
+                #expect(count - (after[table] ?? 0) == rows.counts[table] ?? 0, "\(table) of \(node)")
+            }
+            #expect(try ledger.erasure.droppedRows(selection)?.isEmpty == true)
+            try expectNodesCounted()
+            erased += 1
+        }
+        #expect(erased > 3)
         try await ledger.close()
     }
 }
