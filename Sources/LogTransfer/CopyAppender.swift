@@ -100,7 +100,9 @@ struct CopyAppender {
     /// Stores the added events.
     mutating func flush() async throws(EventLogError) {
         guard !batch.isEmpty else { return }
-        if isInPlace, !erasedPlaces.isEmpty { parts.untold = UntoldErasures(places: erasedPlaces, signer: try log.signer()) }
+        if isInPlace, !erasedPlaces.isEmpty {
+            parts.unrecorded = UnrecordedErasures(places: erasedPlaces, signer: try log.signer())
+        }
         batch.copied = parts
         let added = UInt64(batch.count)
         let range = try await log.append(batch)

@@ -45,14 +45,14 @@ extension EventLog {
     package func noteClock() async throws(EventLogError) {
         guard let jump = watch?.look() else { return }
         do throws(EventLogError) {
-            try await tell(jump)
+            try await record(jump)
         } catch {
             watch?.forget(jump)
             throw error
         }
     }
 
-    private func tell(_ jump: ClockJump) async throws(EventLogError) {
+    private func record(_ jump: ClockJump) async throws(EventLogError) {
         var batch = EventBatch()
         batch.append(own: NewEvent(jump.payload, encoding: .clockJump, source: .log))
         _ = try await first(of: .batch(batch))

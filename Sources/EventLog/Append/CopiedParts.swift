@@ -10,7 +10,7 @@ package struct CopiedParts: Sendable {
     /// The stored salts of whole tiles, as in the log that they come from.
     package var tiles: [UInt64: [UInt8]] = [:]
     /// Erased copies whose erasure is not recorded by an event yet.
-    package var untold: UntoldErasures?
+    package var unrecorded: UnrecordedErasures?
 
     package init() {}
 
@@ -21,7 +21,7 @@ package struct CopiedParts: Sendable {
             let row = OriginRow.bytes(origins, first: first)
             try write.put(table, key: key.span, value: row.span.rawBytes)
         }
-        try untold?.put(first: first, &write, store)
+        try unrecorded?.put(first: first, &write, store)
         for (tile, stored) in tiles {
             let key = SequenceKey(tile)
             try write.put(store.salts, key: key.span, value: stored.span.rawBytes)

@@ -116,7 +116,7 @@ struct ErasureRun: Sendable {
         guard let first else { return SequenceSet() }
         let erasures = try log.erasures(reader, from: first)
         let named = erasures.flatMap { SequenceSet($0.ranges).ranges }
-        return SequenceSet(named + (try log.erasedBesides().ranges)).from(log.first.rawValue)
+        return SequenceSet(named + (try log.impliedErasures().ranges)).from(log.first.rawValue)
     }
 
     /// Stores in one transaction while the writer is stopped.

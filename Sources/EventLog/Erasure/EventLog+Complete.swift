@@ -11,10 +11,10 @@ extension EventLog {
     /// Erases events that no event of this log names, since the ledger that it is an exact copy of had dropped them before it erased them: a signed row lists
     /// them, so that the log stays an exact copy. The next opening for writing finishes an interruption.
     /// - Returns: how many were erased.
-    package func eraseBesides(_ ranges: [ClosedRange<EventSequence>]) async throws(EventLogError) -> UInt64 {
+    package func eraseImplied(_ ranges: [ClosedRange<EventSequence>]) async throws(EventLogError) -> UInt64 {
         guard let maintenance else { throw EventLogError(.readOnly, path: path) }
         let set = SequenceSet(ranges)
-        return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).eraseBesides(set) }
+        return try await maintenance.perform { () throws(EventLogError) in try ErasureRun(self, maintenance).eraseImplied(set) }
     }
 
     /// The `sequences` that have payloads and are not the log's own.
@@ -40,13 +40,13 @@ extension EventLog {
 }
 
 extension ErasureRun {
-    fileprivate func eraseBesides(_ sequences: SequenceSet) throws(EventLogError) -> UInt64 {
+    fileprivate func eraseImplied(_ sequences: SequenceSet) throws(EventLogError) -> UInt64 {
         let fresh = try fresh(sequences)
         guard let last = try log.lastErasure(), !fresh.isEmpty else { return 0 }
         log.sealer?.pause()
         defer { log.sealer?.goOn() }
         let eraser = try storing { () throws(StorageError) in try RecordEraser(fresh, log.options.summariser) }
-        _ = try store([], [ErasedBesides(sequences: fresh, signer: try log.signer()), PendingMark(first: last), eraser])
+        _ = try store([], [ImpliedErasures(sequences: fresh, signer: try log.signer()), PendingMark(first: last), eraser])
         _ = try finish()
         return fresh.count
     }

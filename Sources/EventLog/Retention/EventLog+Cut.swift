@@ -113,8 +113,8 @@ extension EventLog {
     }
 
     /// Appends the retention event of a log that begins after dropped events.
-    package func tell(_ words: Retention, checksum: UInt64) throws(EventLogError) {
-        let cut = LogCut(event: try event(words), last: words.first.rawValue - 1, checksum: checksum, nodes: [])
+    package func record(_ retention: Retention, checksum: UInt64) throws(EventLogError) {
+        let cut = LogCut(event: try event(retention), last: retention.first.rawValue - 1, checksum: checksum, nodes: [])
         _ = try firstBlocking(.cut(cut), nil, nil)
     }
 

@@ -16,11 +16,11 @@ struct ErasureVerifier {
 
     /// - Parameters:
     ///   - cut: the last dropped event: only hashes are left of dropped events, erased or not.
-    ///   - untold: erased copies of an import that has not reached the event that records their erasure.
+    ///   - unrecorded: erased copies of an import that has not reached the event that records their erasure.
     ///   - listed: the erasures that the log lists now, including those added after the check began.
     ///   - isPending: whether the erasure that was under way still is.
     func finish(
-        _ listed: [Erasure], untold: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool
+        _ listed: [Erasure], unrecorded: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool
     ) -> [LogVerification.Problem] {
         var problems: [LogVerification.Problem] = []
         func add(_ sequence: UInt64, _ text: String) {
@@ -28,7 +28,7 @@ struct ErasureVerifier {
         }
         let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
         if known != recorded.map(\.sequence) { add(0, "the list of events that record erasures does not match the events") }
-        let named = SequenceSet((listed + recorded).flatMap { SequenceSet($0.ranges).ranges } + untold.ranges)
+        let named = SequenceSet((listed + recorded).flatMap { SequenceSet($0.ranges).ranges } + unrecorded.ranges)
         for range in erased.subtracting(named).ranges {
             for sequence in range { add(sequence, "it is erased, but no event records that: its payload was removed") }
         }

@@ -48,8 +48,8 @@ extension EventLog {
         try readSmallTables()
         var isPending = false
         if pending != nil { isPending = try waitsInVain { () throws(EventLogError) in try pendingErasure() == pending } }
-        let untold = try verifyUntold(signedBy: verifier, &result)
-        for problem in erasures.finish(try listedErasures(), untold: untold, cut: cut, head: head, isPending: isPending) {
+        let unrecorded = try verifyUnrecorded(signedBy: verifier, &result)
+        for problem in erasures.finish(try listedErasures(), unrecorded: unrecorded, cut: cut, head: head, isPending: isPending) {
             result.add(problem)
         }
         if let checkpoint {

@@ -164,9 +164,9 @@ struct BackupRun {
     ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
         guard let old else { return [:] }
         let later = erasures.filter { $0.sequence.rawValue > old.erasedThrough }
-        let besides = try later.isEmpty ? [] : log.erasedBesides().ranges
+        let implied = try later.isEmpty ? [] : log.impliedErasures().ranges
         let erased = SequenceSet(
-            later.flatMap(\.ranges).map { $0.lowerBound.rawValue...$0.upperBound.rawValue } + besides)
+            later.flatMap(\.ranges).map { $0.lowerBound.rawValue...$0.upperBound.rawValue } + implied)
         var kept: [UInt64: BackupManifest.Part] = [:]
         var lost: BackupManifest.Part?
         for part in old.parts where part.count > 0 && (part.last % Self.partSize == 0 || part.first <= cut) {

@@ -137,10 +137,10 @@ private struct OriginRowReader: ~Copyable {
 
 extension EventLog {
     /// Records again, signed with this log's key, what another key had signed about the dropped events.
-    func tellAnew(of cut: BackupManifest.Cut) throws(EventLogError) {
+    func recordAgain(_ cut: BackupManifest.Cut) throws(EventLogError) {
         guard let known = try retention()?.retention else { return }
-        var words = known
-        words.count = 0
-        try tell(words, checksum: cut.checksum)
+        var retention = known
+        retention.count = 0
+        try record(retention, checksum: cut.checksum)
     }
 }

@@ -123,8 +123,8 @@ struct RestoreRun {
                 throw EventLogError(
                     .corrupt, path: folder.path, detail: "the root of the restored events is not that of the backup")
             }
-            if !report.hasSigningKey, let cut { try log.tellAnew(of: cut) }
-            try await log.tell(erased: erased, request: "restore", reason: "erased later than the state that was restored")
+            if !report.hasSigningKey, let cut { try log.recordAgain(cut) }
+            try await log.record(erased: erased, request: "restore", reason: "erased later than the state that was restored")
             try placeFiles(in: unfinished, cut, head: report.eventCount)
             try await eraseLater(log, &report)
             await log.close()

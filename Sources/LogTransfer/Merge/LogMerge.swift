@@ -45,7 +45,7 @@ struct LogMerge {
             try input.forEach { (entry) throws(EventLogError) in
                 try byOrigin.add(entry)
             } progress: { (count) throws(EventLogError) in
-                try tell(count)
+                try reportProgress(count)
             }
         }
         try byOrigin.sort()
@@ -82,7 +82,7 @@ struct LogMerge {
         return (ordered, identifier)
     }
 
-    private mutating func tell(_ count: UInt64) throws(EventLogError) {
+    private mutating func reportProgress(_ count: UInt64) throws(EventLogError) {
         done += count
         guard progress(RecordingProgress(done: min(done, total), total: total)) else {
             throw EventLogError(.closed, path: scratch, detail: "the merge was stopped")
@@ -128,17 +128,17 @@ struct LogMerge {
                     event.record.span.rawBytes, salt: event.salt, origin: (entry.ledger, entry.sequence), source: source)
                 if appender.isFull { try await appender.flush() }
             }
-            try tell(UInt64(chunk.count))
+            try reportProgress(UInt64(chunk.count))
             chunk.removeAll(keepingCapacity: true)
         }
         try await appender.flush()
-        try await say(appender.erased, in: log, at: latest, &appender)
+        try await record(appender.erased, in: log, at: latest, &appender)
         report.root = try log.root(size: log.head)
         return report
     }
 
     /// Without an event that records the erasure, an erased record would count as a forgery.
-    private func say(_ erased: SequenceSet, in log: EventLog, at time: Int64, _ appender: inout CopyAppender)
+    private func record(_ erased: SequenceSet, in log: EventLog, at time: Int64, _ appender: inout CopyAppender)
         async throws(EventLogError)
     {
         let ranges = erased.sequences

@@ -86,7 +86,7 @@ struct RecordingImport {
         report.recording = reader.summary
         report.added = appender.count
         if last == .max {
-            try await log.tell(
+            try await log.record(
                 erased: appender.erased, request: "import", reason: "erased in the ledger that it was copied from")
         }
         // This includes events that were here before: an interrupted import is finished by the next one.

@@ -65,10 +65,10 @@ extension EventLog {
                 try writer.endTile(keepsOrigins: isTrue)
             }
             try writer.finish()
-            if let beginning = salvage.beginning { try writer.tell(of: beginning) }
+            if let beginning = salvage.beginning { try writer.record(beginning) }
             try await writer.keep(salvage.sources, named: report.namelessSources, salvage.cursors)
-            try await log.tell(
-                erased: salvage.untold.through(log.head.rawValue), request: "salvage",
+            try await log.record(
+                erased: salvage.unrecorded.through(log.head.rawValue), request: "salvage",
                 reason: "erased copies of an interrupted import, as the damaged ledger recorded")
             try await log.completeErasures()
             await log.close()

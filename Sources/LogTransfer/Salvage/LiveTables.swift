@@ -16,7 +16,7 @@ struct LiveTables {
     /// What retention has dropped.
     private(set) var cut = Cut()
     /// Erased copies of an import that had not reached the event that records their erasure.
-    private(set) var untold = SequenceSet()
+    private(set) var unrecorded = SequenceSet()
     /// Whether all pages of the tables of sources and cursors were found.
     private(set) var hasAllSources = false
     private(set) var hasAllCursors = false
@@ -73,7 +73,7 @@ struct LiveTables {
         if takesRows {
             readRows(file, meta, roots)
             readOrigins(file, meta, roots)
-            untold = Self.untold(file, meta, roots)
+            unrecorded = Self.unrecorded(file, meta, roots)
             self.cut = cut
         }
         guard let sealedRoot = roots["sealed"], let eventsRoot = roots["events"] else { return Commit(isWhole: false) }

@@ -17,7 +17,7 @@ package struct LogSalvage {
     var cursors: [SourceCursor] { live.cursors }
 
     /// Erased copies whose erasure is not recorded by an event yet.
-    var untold: SequenceSet { live.untold }
+    var unrecorded: SequenceSet { live.unrecorded }
 
     /// The beginning of a log from which events were dropped; nil if it begins with event 1.
     var beginning: LogBeginning? {
@@ -110,11 +110,11 @@ package struct LogSalvage {
             try lose(next...head)
         }
         try finishTile()
-        tell(origins, used: used)
+        complete(origins, used: used)
         return report
     }
 
-    private mutating func tell(_ origins: OriginSalvage, used: Set<UInt32>) {
+    private mutating func complete(_ origins: OriginSalvage, used: Set<UInt32>) {
         report.origins = origins.kept
         report.lostOrigins = origins.lost
         report.hasAllOrigins = live.hasAllOrigins

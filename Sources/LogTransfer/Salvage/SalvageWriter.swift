@@ -87,9 +87,9 @@ struct SalvageWriter {
     }
 
     /// The new log makes its own record of what it lacks, because another key signed the damaged log's record.
-    func tell(of beginning: LogBeginning) throws(EventLogError) {
+    func record(_ beginning: LogBeginning) throws(EventLogError) {
         let known = retention.flatMap { $0.first.rawValue == beginning.cut + 1 ? $0 : nil }
-        try log.tell(
+        try log.record(
             Retention(
                 first: EventSequence(beginning.cut + 1), count: 0, firstArrival: known?.firstArrival ?? clock.now,
                 lastArrival: known?.lastArrival ?? clock.now, baselines: known?.baselines ?? []), checksum: beginning.checksum)

@@ -58,10 +58,10 @@ struct BackupCommand: AsyncParsableCommand {
             )
         }
         output.flush()
-        try Self.tellMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
+        try Self.reportMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
     }
 
-    private static func tellMissing(_ views: [String], _ what: String) throws {
+    private static func reportMissing(_ views: [String], _ what: String) throws {
         for view in views {
             StandardOutput.error("meshledger: the baseline of the view \(view), its rows of dropped events, \(what)")
         }
@@ -80,7 +80,7 @@ struct BackupCommand: AsyncParsableCommand {
             StandardOutput().line(
                 "\(contents.eventCount.counted("event")) of the ledger \(contents.ledger)\(from) in \(contents.partCount.counted("part"))\(files), of \(time): \(contents.missingBaselines.isEmpty ? "all" : "what it has is") intact"
             )
-            try Self.tellMissing(contents.missingBaselines, "was missing or damaged in the ledger and is not in the backup")
+            try Self.reportMissing(contents.missingBaselines, "was missing or damaged in the ledger and is not in the backup")
         } catch let error as EventLogError {
             guard error.code == .corrupt else { throw error }
             bar.end()

@@ -32,7 +32,7 @@ struct MergeCommand: AsyncParsableCommand {
             outcome = .failure(error)
         }
         bar.end()
-        if case .success = outcome { for log in logs { tellDropped(through: log.first.rawValue - 1, of: log, by: into) } }
+        if case .success = outcome { for log in logs { reportDropped(through: log.first.rawValue - 1, of: log, by: into) } }
         for log in logs { await log.close() }
         let report = try outcome.get()
         let output = StandardOutput()

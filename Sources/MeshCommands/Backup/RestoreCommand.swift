@@ -72,7 +72,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         if !report.hasKeys { output.line("the backup has no channel keys: add them with `meshledger keys add`") }
         output.flush()
-        try await tellLostRows(of: new)
+        try await reportLostRows(of: new)
     }
 
     private func end() throws -> RestoreEnd? {

@@ -75,7 +75,7 @@ struct PostedLines {
             let packets = try reader.packets(ofLine: text)
             if held != nil {
                 held = nil
-                for (line, error) in refused { Self.tell(line, error) }
+                for (line, error) in refused { Self.report(line, error) }
                 refused = []
             }
             show(packets)
@@ -86,10 +86,10 @@ struct PostedLines {
 
     private mutating func refuse(_ error: CommandError) {
         refusedCount += 1
-        if held == nil { Self.tell(number, error) } else { refused.append((number, error)) }
+        if held == nil { Self.report(number, error) } else { refused.append((number, error)) }
     }
 
-    private static func tell(_ line: Int, _ error: CommandError) {
+    private static func report(_ line: Int, _ error: CommandError) {
         StandardOutput.error("meshledger: line \(line): \(DisplayWidth.safe(error.message))")
     }
 

@@ -5,13 +5,13 @@ import ViewQuery
 /// Walks the rows of a table in two ledgers, or as of two points in time, in key order, and finds those that differ.
 struct RowComparison<Row: QueryRow> {
     /// Columns that say where a row came from: they differ between any two ledgers, and change with every packet.
-    private static var unsaid: Set<String> {
+    private static var ofOrigin: Set<String> {
         ["sequence", "firstSequence", "lastSequence", "requestSequence", "replySequence", "source", "sources", "thread"]
     }
 
     let before: Ledger
     let after: Ledger
-    private let columns = ComparedColumns<Row>(ofListsWithout: Self.unsaid)
+    private let columns = ComparedColumns<Row>(ofListsWithout: Self.ofOrigin)
 
     init(before: Ledger, after: Ledger) { (self.before, self.after) = (before, after) }
 
@@ -46,11 +46,15 @@ struct RowComparison<Row: QueryRow> {
             for row in news { if let found = DifferentRow(nil, row, columns) { body(found) } }
             return
         }
-        var left = news.map { (row: $0, said: said($0)) }
+        var left = news.map { (row: $0, texts: texts($0)) }
         var unmatched: [Row] = []
         for row in olds {
-            let said = said(row)
-            if let place = left.firstIndex(where: { $0.said == said }) { left.remove(at: place) } else { unmatched.append(row) }
+            let wanted = texts(row)
+            if let place = left.firstIndex(where: { $0.texts == wanted }) {
+                left.remove(at: place)
+            } else {
+                unmatched.append(row)
+            }
         }
         // The remaining rows of one time are the same packets with other facts, or other packets.
         for row in unmatched {
@@ -64,7 +68,7 @@ struct RowComparison<Row: QueryRow> {
         }
     }
 
-    private func said(_ row: Row) -> [String] { columns.all.map { $0.cell(row).plain } }
+    private func texts(_ row: Row) -> [String] { columns.all.map { $0.cell(row).plain } }
 
     /// What distinguishes a packet from others of the same second.
     private static func packet(_ row: Row) -> [String] {

@@ -71,7 +71,7 @@ extension ExportCommand {
                 return packet.hasPacket && (packet.from == number || packet.to == number)
             }
         }
-        if selection.first == nil { tellDropped(through: log.first.rawValue - 1, of: log, by: "the recording") }
+        if selection.first == nil { reportDropped(through: log.first.rawValue - 1, of: log, by: "the recording") }
         let bar = ProgressBar("recording")
         defer { bar.end() }
         guard case .file(let file) = subject, file != "-", file != "/dev/stdout" else {

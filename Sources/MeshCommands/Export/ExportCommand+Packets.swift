@@ -109,8 +109,8 @@ extension ExportCommand {
             }
             return rows.pass { body(row) }
         }
-        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: rows.left == most) {
-            LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).tell()
+        if hasLeftOut, LeftOutRows.isWorthReporting(isEmpty: rows.left == most) {
+            LeftOutRows(noun: "packet", advice: LeftOutRows.byArrival).report()
         }
     }
 

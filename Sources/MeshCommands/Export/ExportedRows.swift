@@ -60,9 +60,9 @@ final class ExportedRows<Row> {
         try tests.check()
         if seen == 0, let unknown = try unknown() { throw unknown }
         if page.seen == 0, let unknown = try tests.unknown { throw unknown }
-        if hasLeftOut, LeftOutRows.isWorthTelling(isEmpty: page.seen == 0) {
-            LeftOutRows(noun: "row", advice: "without --since and --until, all are written").tell()
+        if hasLeftOut, LeftOutRows.isWorthReporting(isEmpty: page.seen == 0) {
+            LeftOutRows(noun: "row", advice: "without --since and --until, all are written").report()
         }
-        tests.tellLeftOut(isEmpty: page.seen == 0)
+        tests.reportLeftOut(isEmpty: page.seen == 0)
     }
 }

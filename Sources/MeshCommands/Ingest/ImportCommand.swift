@@ -124,7 +124,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
         }
         bar.end()
-        tell(file, report)
+        write(file, report)
         try await take(report, file, ledger)
         if let stopped {
             throw CommandError(stopped, "\(file): stopped by a signal; what was read is kept, the next import continues there")
@@ -141,7 +141,7 @@ struct ImportCommand: AsyncParsableCommand {
         try await keys.take(found, into: ledger, advice: file == "-" ? "--keep-keys" : "importing it again with --keep-keys")
     }
 
-    private func tell(_ file: String, _ report: ImportReport) {
+    private func write(_ file: String, _ report: ImportReport) {
         let output = StandardOutput()
         let form = report.format.map { " (\($0.rawValue))" } ?? ""
         let again = report.startOffset > 0 ? ", continued at byte \(report.startOffset)" : ""

@@ -38,14 +38,14 @@ struct SalvageCommand: AsyncParsableCommand {
         bar.end()
         for text in left { StandardOutput.error(text) }
         let output = StandardOutput()
-        Self.tell(report, output)
+        Self.report(report, output)
         if let new { output.line("they are in the ledger \(new); its views are built when it is read") }
         output.flush()
         if let new {
-            try await tellLostRows(of: new)
+            try await reportLostRows(of: new)
         } else if report.dropped > 0 {
             do {
-                try await tellLostRows(of: damaged)
+                try await reportLostRows(of: damaged)
             } catch let error where !(error is ExitCode) {
                 StandardOutput.error("meshledger: only the copy shows whether the views' rows of dropped events are whole")
             }
@@ -64,7 +64,7 @@ struct SalvageCommand: AsyncParsableCommand {
     }
 
     /// Writes losses to standard error line by line, and totals to standard output.
-    static func tell(_ report: SalvageReport, _ output: StandardOutput) {
+    static func report(_ report: SalvageReport, _ output: StandardOutput) {
         for range in report.missingRanges { StandardOutput.error("\(name(range)) cannot be saved") }
         if report.missingRanges.count == 10_000 { StandardOutput.error("and more") }
         if !report.knowsEnd {

@@ -148,9 +148,9 @@ struct ListRequest {
         // Also before an error that nothing was found.
         var isEmpty = true
         defer {
-            if tests.fault == nil { tests.tellLeftOut(isEmpty: isEmpty) }
-            if tests.fault == nil, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
-                try? leftOut(tests)?.tell()  // it is only a note
+            if tests.fault == nil { tests.reportLeftOut(isEmpty: isEmpty) }
+            if tests.fault == nil, LeftOutRows.isWorthReporting(isEmpty: isEmpty) {
+                try? leftOut(tests)?.report()  // it is only a note
             }
         }
         guard options.groups.isGiven else { return try put(columns, emptyNote, tests, total, &isEmpty, visit) }

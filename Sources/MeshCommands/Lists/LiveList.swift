@@ -72,7 +72,7 @@ extension ListOptions {
 
 /// Passes rows on as they come.
 private final class LivePrinter<Row> {
-    /// How many events before the first one are read for what they tell: widths, and which packets are known.
+    /// How many events before the first one are read for what they report: widths, and which packets are known.
     private static var mostEarlier: UInt64 { 20_000 }
     private static var samples: Int { 100 }
 

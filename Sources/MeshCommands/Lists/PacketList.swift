@@ -91,7 +91,7 @@ struct PacketList: LiveList {
             }
         }
         let dropped = request.ledger.log.first.rawValue - 1
-        if dropped > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) {
+        if dropped > 0, LeftOutRows.isWorthReporting(isEmpty: isEmpty) {
             let what = dropped.counted("earlier event is", "earlier events are")
             StandardOutput.error("(\(what) no longer in the log; packets of which it has nothing else are not listed)")
         }

@@ -175,8 +175,8 @@ final class RowTests<Row> {
 
 extension RowTests {
     /// What conditions on times have left out.
-    func tellLeftOut(isEmpty: Bool) {
-        guard leftOut > 0, LeftOutRows.isWorthTelling(isEmpty: isEmpty) else { return }
-        LeftOutRows(noun: "row", count: leftOut, advice: LeftOutRows.withoutCondition).tell()
+    func reportLeftOut(isEmpty: Bool) {
+        guard leftOut > 0, LeftOutRows.isWorthReporting(isEmpty: isEmpty) else { return }
+        LeftOutRows(noun: "row", count: leftOut, advice: LeftOutRows.withoutCondition).report()
     }
 }

@@ -29,9 +29,9 @@ struct LeftOutRows {
     }
 
     /// To a person, who may wonder; a program gets what its help describes, unless that is nothing at all.
-    static func isWorthTelling(isEmpty: Bool) -> Bool { isEmpty || ProgressBar.isShown }
+    static func isWorthReporting(isEmpty: Bool) -> Bool { isEmpty || ProgressBar.isShown }
 
-    func tell() { StandardOutput.error("(\(what); \(advice))") }
+    func report() { StandardOutput.error("(\(what); \(advice))") }
 
     /// Counts one by one while that is quick.
     /// - Parameters:

@@ -9,9 +9,9 @@ struct ConfigNode {
     private let line: Int
     private var values: [String: Node] = [:]
 
-    /// - Parameter tell: takes unknown keys, which are otherwise thrown.
+    /// - Parameter report: takes unknown keys, which are otherwise thrown.
     /// - Throws: `CommandError` for unknown keys, each on a line with a suggestion, or for a repeated one.
-    init(_ node: Node, keys: [String], what: String, file: String, tell: ((CommandError) -> Void)? = nil) throws {
+    init(_ node: Node, keys: [String], what: String, file: String, report: ((CommandError) -> Void)? = nil) throws {
         self.file = file
         self.what = what
         line = node.mark?.line ?? 1
@@ -33,11 +33,11 @@ struct ConfigNode {
                 throw Self.error(file, line, "\(what) has \(name) twice")
             }
         }
-        guard let tell else {
+        guard let report else {
             try Self.throwAll(unknown)
             return
         }
-        for mistake in unknown { tell(mistake) }
+        for mistake in unknown { report(mistake) }
     }
 
     /// Throws mistakes, if there are any, as one error.

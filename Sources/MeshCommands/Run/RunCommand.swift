@@ -30,7 +30,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let config = try RunConfig(file: file)
-        if check { return ConfigCheckCommand.tell(config, file) }
+        if check { return ConfigCheckCommand.report(config, file) }
         // From now on SIGHUP does not end the process: one that comes during the start is obeyed after it.
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         let opened = try await open(config)
@@ -106,9 +106,9 @@ struct ConfigCheckCommand: ParsableCommand {
 
     @Argument(help: "The configuration; - for standard input.", completion: .file()) var file: String
 
-    func run() throws { Self.tell(try RunConfig(file: file), file) }
+    func run() throws { Self.report(try RunConfig(file: file), file) }
 
-    static func tell(_ config: RunConfig, _ file: String) {
+    static func report(_ config: RunConfig, _ file: String) {
         for warning in config.warnings { StandardOutput.error("meshledger: warning: \(DisplayWidth.safe(warning))") }
         StandardOutput().line("\(DisplayWidth.safe(file)) is valid: \(config.sourcesText)")
     }

@@ -29,10 +29,10 @@ struct SourceService: Service {
 
     func run() async throws {
         await sources.apply(config.sources)
-        manager.tell("READY=1", "STATUS=\(config.sourcesText)")
+        manager.notify("READY=1", "STATUS=\(config.sourcesText)")
         try? await gracefulShutdown()  // if cancelled, it ends as well
         stopTime.begin()
-        manager.tell("STOPPING=1")
+        manager.notify("STOPPING=1")
         await sources.stop()
     }
 }
@@ -58,7 +58,7 @@ struct ReloadService: Service {
                 }
                 for warning in config.warnings { logger.warning("\(warning)") }
                 logger.notice("\(file) was read again: \(config.sourcesText)")
-                manager.tell("STATUS=\(config.sourcesText)")
+                manager.notify("STATUS=\(config.sourcesText)")
             } catch {
                 for line in CommandError(known: error)?.lines ?? ["\(error)"] { logger.error("\(line)") }
                 logger.error("\(file) is not applied; everything continues as before")
@@ -75,7 +75,7 @@ struct WatchdogService: Service {
     func run() async throws {
         let seconds = manager.watchdogSeconds.map { $0 / 2 }
         while !Task.isShuttingDownGracefully {
-            if seconds != nil, await ledger.maintenance.condition() != nil { manager.tell("WATCHDOG=1") }
+            if seconds != nil, await ledger.maintenance.condition() != nil { manager.notify("WATCHDOG=1") }
             await Self.wait(seconds ?? 3_600)
             if Task.isCancelled { return }
         }

@@ -13,7 +13,7 @@ struct ServiceManager: Sendable {
     }
 
     /// Failures, and a manager that does not read, are ignored: the manager's own time limit notices them.
-    func tell(_ lines: String...) {
+    func notify(_ lines: String...) {
         guard let socketName, let address = Self.address(socketName) else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }

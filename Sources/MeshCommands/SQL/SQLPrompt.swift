@@ -43,11 +43,11 @@ final class SQLPrompt {
         do {
             try statements.run(statement)
         } catch {
-            try tell(error)
+            try report(error)
         }
     }
 
-    private func tell(_ error: any Error) throws {
+    private func report(_ error: any Error) throws {
         guard goesOn else { throw error }
         let text = (error as? SQLError)?.description ?? CommandError(known: error)?.message ?? "\(error)"
         StandardOutput.error(DisplayWidth.safe(text))
@@ -103,11 +103,11 @@ final class SQLPrompt {
         case ".schema": try showSchema(of: words.dropFirst().first)
         case ".mode":
             guard let name = words.dropFirst().first, let known = SQLFormat(rawValue: name), known.ofRows != nil else {
-                try tell(SQLError(".mode is one of \(OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))"))
+                try report(SQLError(".mode is one of \(OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))"))
                 break
             }
             statements.format = known
-        default: try tell(SQLError("there is no \(words.first ?? "."); .help lists the commands"))
+        default: try report(SQLError("there is no \(words.first ?? "."); .help lists the commands"))
         }
         return true
     }
@@ -121,7 +121,7 @@ final class SQLPrompt {
 
     private func showSchema(of name: String?) throws {
         let schemas = SQLTables.schemas(in: statements.ledger).filter { name == nil || $0.name == name }
-        guard !schemas.isEmpty else { return try tell(SQLError("there is no table \(name ?? ""); .tables lists them")) }
+        guard !schemas.isEmpty else { return try report(SQLError("there is no table \(name ?? ""); .tables lists them")) }
         typealias Line = (table: String, column: ColumnSchema)
         let writer = RowWriter<Line>(
             [

@@ -62,13 +62,13 @@ struct RetainCommand: AsyncParsableCommand {
         if dryRun {
             return try await ledger.reading { ledger in
                 let plan = try plannedNow(in: ledger)
-                try await tell(plan, in: ledger)
+                try await report(plan, in: ledger)
             }
         }
         try await ledger.writing { ledger in
             let plan = try await ledger.reading { ledger in
                 let found = try plannedNow(in: ledger)
-                try await tell(found, in: ledger)
+                try await report(found, in: ledger)
                 return found
             }
             guard let plan else { return }
@@ -94,7 +94,7 @@ struct RetainCommand: AsyncParsableCommand {
         return outlook.plan
     }
 
-    private func tell(_ plan: RetentionPlan?, in ledger: Ledger) async throws {
+    private func report(_ plan: RetentionPlan?, in ledger: Ledger) async throws {
         let output = StandardOutput()
         defer { output.flush() }
         guard let plan else {

@@ -83,7 +83,7 @@ struct GuardedChild {
     }
 
     /// Writes a line of progress, in a child.
-    static func tell(_ line: String) {
+    static func report(_ line: String) {
         guard ProcessInfo.processInfo.environment[progressVariable] != nil else { return }
         let bytes = Array((line + "\n").utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(0, $0.baseAddress, $0.count) }

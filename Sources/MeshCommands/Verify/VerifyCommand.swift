@@ -54,17 +54,17 @@ struct VerifyCommand: AsyncParsableCommand {
             let output = StandardOutput()
             output.write(child.output)
             output.flush()
-            if stage.withLock({ $0 == .corrupt }) { try tellLosses() }
+            if stage.withLock({ $0 == .corrupt }) { try reportLosses() }
             if status != 0 { throw ExitCode(status) }
         case .crashed(let signal):
-            try tell("reading \(stage.withLock { $0.subject }) crashed (signal \(signal))", stage.withLock { $0 })
+            try report("reading \(stage.withLock { $0.subject }) crashed (signal \(signal))", stage.withLock { $0 })
         case .ended(let signal):
             throw CommandError(
                 .inputOutput,
                 "\(ledger.path): the check was ended by signal \(signal)\(signal == SIGKILL ? ", perhaps for lack of memory" : ""): nothing is "
                     + "known of the rest; run it again")
         case .hung:
-            try tell("reading \(stage.withLock { $0.subject }) did not come to an end and was stopped", stage.withLock { $0 })
+            try report("reading \(stage.withLock { $0.subject }) did not come to an end and was stopped", stage.withLock { $0 })
         }
     }
 
@@ -75,12 +75,12 @@ struct VerifyCommand: AsyncParsableCommand {
         return arguments
     }
 
-    private func tell(_ what: String, _ stage: VerifyNews) throws {
+    private func report(_ what: String, _ stage: VerifyNews) throws {
         guard stage != .views else {
             throw CommandError(.verificationFailed, Self.viewsDamaged(ledger.path, what))
         }
         StandardOutput.error("meshledger: \(ledger.path): \(what): the log is damaged")
-        try tellLosses()
+        try reportLosses()
     }
 
     private static func viewsDamaged(_ path: String, _ what: String) -> String {
@@ -88,9 +88,9 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     /// Lists the losses, which it finds without the store, and what to do.
-    private func tellLosses() throws -> Never {
+    private func reportLosses() throws -> Never {
         let output = StandardOutput()
-        SalvageCommand.tell(try EventLog.survey(ledger.path), output)
+        SalvageCommand.report(try EventLog.survey(ledger.path), output)
         output.flush()
         StandardOutput.error(
             "meshledger: restore it from a copy, or copy what is left with `meshledger salvage \(ledger.path) NEW`")
@@ -136,10 +136,10 @@ enum VerifyNews: Equatable {
 extension VerifyCommand {
     /// The checks themselves, in the child.
     private func runChecks() async throws {
-        GuardedChild.tell(VerifyNews.log.line)
+        GuardedChild.report(VerifyNews.log.line)
         do {
             let (result, baselines) = try await checkLog()
-            GuardedChild.tell(VerifyNews.views.line)
+            GuardedChild.report(VerifyNews.views.line)
             let (problemsOfViews, unreadable) = try await problemsOfViews()
             let problems = baselines + problemsOfSettings() + problemsOfViews
             for problem in problems { StandardOutput.error(problem) }
@@ -151,7 +151,7 @@ extension VerifyCommand {
             }
             let isCorrupt =
                 (error as? EventLogError)?.code == .corrupt || (error as? LedgerError)?.code == .corrupt
-            if isCorrupt { GuardedChild.tell(VerifyNews.corrupt.line) }
+            if isCorrupt { GuardedChild.report(VerifyNews.corrupt.line) }
             throw error
         }
     }
@@ -202,7 +202,7 @@ extension VerifyCommand {
         let old = try await oldCheckpoint()
         let log = try ledger.openLogForReading()
         let result = try log.verify(extending: old?.checkpoint, signedBy: old?.verifier) { progress in
-            GuardedChild.tell(VerifyNews.progress(done: UInt64(progress.checked), total: UInt64(progress.total)).line)
+            GuardedChild.report(VerifyNews.progress(done: UInt64(progress.checked), total: UInt64(progress.total)).line)
             return true
         }
         var baselines: [String] = []

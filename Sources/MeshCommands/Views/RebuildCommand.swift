@@ -46,12 +46,12 @@ struct RebuildCommand: AsyncParsableCommand {
                 defer { bar.end() }
                 try await ledger.rebuild(views.isEmpty ? nil : views, keepsOld: keep) { bar.show($0) }
             }
-            try Self.tell(try await ledger.reading { try await $0.maintenance.views() }, views)
+            try Self.report(try await ledger.reading { try await $0.maintenance.views() }, views)
         }
-        if !back { try await tellLostRows(of: ledger.path, views: names) }
+        if !back { try await reportLostRows(of: ledger.path, views: names) }
     }
 
-    private static func tell(_ all: [ViewStatus], _ views: [String]) throws {
+    private static func report(_ all: [ViewStatus], _ views: [String]) throws {
         let output = StandardOutput()
         for view in all where views.isEmpty || views.contains(view.name) {
             output.line("\(view.name): \((view.rows[view.name] ?? 0).counted("row")) from \(view.checkpoint.counted("event"))")

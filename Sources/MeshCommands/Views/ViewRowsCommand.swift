@@ -87,7 +87,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
                 return column
             }
         var isEmpty = true
-        defer { testsOfEach.forEach { $0.tellLeftOut(isEmpty: isEmpty) } }
+        defer { testsOfEach.forEach { $0.reportLeftOut(isEmpty: isEmpty) } }
         try ListRequest(ledger: ledger, options: options).writeWhileWanted(all, emptyNote: "no rows", time: time?.name) {
             query, body in
             var page = Page()

@@ -46,7 +46,7 @@ public final class FileFollow: LiveSource {
         self.quietSeconds = quietSeconds
         let board = SourceBoard(name, report: report)
         self.board = board
-        log = PatientSink(target.log, pauses: 1...10) { board.tell($0) }
+        log = PatientSink(target.log, pauses: 1...10) { board.report($0) }
         // Flushing after each addition would commit all views for a single line.
         self.target = target
     }
@@ -155,7 +155,7 @@ public final class FileFollow: LiveSource {
             found += await unread(names.map { folder + "/" + $0 }, files, before: successor, isStart: isStart)
         }
         for file in found.reversed() {
-            board.tell("reading the rest of \(file.name)")
+            board.report("reading the rest of \(file.name)")
             if try await takeReplaced(file, isComplete: false) { files.replaced.append(file) }
         }
     }
@@ -201,7 +201,7 @@ public final class FileFollow: LiveSource {
             return true
         } catch {
             guard [.wrongFormat, .damaged].contains(error.code) else { throw error }
-            board.tell(error.description, isTrouble: true)
+            board.report(error.description, isTrouble: true)
             return false
         }
     }

@@ -63,7 +63,7 @@ struct ImportRun {
         if let failure { throw failure }
         report.isInterrupted = stop.isSet && report.endOffset < file.size ?? .max
         report.seconds = Self.seconds(started.duration(to: .now))
-        tell()
+        reportProgress()
         try await Uncancelled.run { [target, path = file.path] () async throws(IngestError) in try await target.flush(path) }
         return report
     }
@@ -110,7 +110,7 @@ struct ImportRun {
         report.skippedBytes += batch.skippedBytes
         report.radioKeys.merge(batch.radioKeys)
         report.leftover = batch.leftover
-        if Self.seconds(lastReport.duration(to: .now)) >= options.progressIntervalSeconds { tell() }
+        if Self.seconds(lastReport.duration(to: .now)) >= options.progressIntervalSeconds { reportProgress() }
     }
 
     private func store(_ events: [NewEvent], _ cursor: SourceCursor?) async throws(IngestError) -> ClosedRange<EventSequence>? {
@@ -144,7 +144,7 @@ struct ImportRun {
         return try await target.log.append(events, cursor: cursor)
     }
 
-    private mutating func tell() {
+    private mutating func reportProgress() {
         lastReport = .now
         guard let progress else { return }
         let seconds = Self.seconds(started.duration(to: .now))

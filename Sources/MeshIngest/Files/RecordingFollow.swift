@@ -80,11 +80,11 @@ public final class RecordingFollow: LiveSource {
                         }
                         continue
                     }
-                    if !wasFull && !isFull { board.tell(.full(reason: "\(error)")) }
+                    if !wasFull && !isFull { board.report(.full(reason: "\(error)")) }
                     (seen[file], isFull) = (nil, true)
                 }
             }
-            if wasFull && !isFull { board.tell(.roomAgain) }
+            if wasFull && !isFull { board.report(.roomAgain) }
             wasFull = isFull
             try? await Task.sleep(for: .milliseconds(isFull ? Self.full_ms : Self.check_ms))  // if cancelled, the loop ends
         }

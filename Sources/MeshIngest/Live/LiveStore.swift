@@ -57,12 +57,12 @@ struct LiveStore {
         do throws(IngestError) {
             try await target.flush(name)
         } catch {
-            board.tell(error.description, isTrouble: true)
+            board.report(error.description, isTrouble: true)
         }
     }
 
     private func storeAll() async -> IngestError? {
-        let log = PatientSink(target.log, pauses: Self.pauses_s) { board.tell($0) }
+        let log = PatientSink(target.log, pauses: Self.pauses_s) { board.report($0) }
         var sources = SourceNames(log: log, base: name)
         while let records = await buffer.takeAll() {
             do throws(IngestError) {

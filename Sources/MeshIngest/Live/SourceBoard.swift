@@ -53,7 +53,7 @@ final class SourceBoard: Sendable {
     }
 
     /// - Parameter isTrouble: whether packets are not received or not stored because of it.
-    func tell(_ text: String, isTrouble: Bool = false) {
+    func report(_ text: String, isTrouble: Bool = false) {
         var status = status
         if isTrouble { status.state = .waiting } else if status.state == .waiting { status.state = .connecting }
         report(status, text)
@@ -72,7 +72,7 @@ final class SourceBoard: Sendable {
     }
 
     /// The ledger has no space, or has some again.
-    func tell(_ notice: SpaceNotice) {
+    func report(_ notice: SpaceNotice) {
         state.withLock { state in
             switch notice {
             case .full: state.full = (.now, notice.description)
@@ -82,7 +82,7 @@ final class SourceBoard: Sendable {
             case .writerGone: break
             }
         }
-        tell(notice.description, isTrouble: notice.isTrouble)
+        report(notice.description, isTrouble: notice.isTrouble)
     }
 
     /// A part of it fails, while the rest goes on.
@@ -91,7 +91,7 @@ final class SourceBoard: Sendable {
             $0.status.lastError = error
             $0.status.lastErrorTime = .now
         }
-        tell(error, isTrouble: true)
+        report(error, isTrouble: true)
     }
 
     /// It continues when something outside of it has changed.

@@ -21,10 +21,10 @@ extension SourceBoard {
         case .subscribed: enter(.live, notice.description)
         case .lost(let reason, let seconds): fail(reason, retrySeconds: seconds)
         case .disconnected: enter(.stopped, notice.description)
-        case .full(let reason): tell(.full(reason: reason))
-        case .roomAgain: tell(.roomAgain)
-        case .oversized: tell(notice.description, isTrouble: true)
-        case .refused, .writerGone, .viewsNotFlushed: tell(notice.description)
+        case .full(let reason): report(.full(reason: reason))
+        case .roomAgain: report(.roomAgain)
+        case .oversized: report(notice.description, isTrouble: true)
+        case .refused, .writerGone, .viewsNotFlushed: report(notice.description)
         }
     }
 }

@@ -152,7 +152,7 @@ final class ProxyClient: Sendable {
         for try await chunk in inbound {
             for piece in framer.feed(Array(chunk.readableBytesView)) {
                 guard piece.kind == .frame else {
-                    tellSkipped(piece.bytes)
+                    reportSkipped(piece.bytes)
                     continue
                 }
                 let message = ClientMessage(piece.bytes, from: radio.memory.number)
@@ -168,7 +168,7 @@ final class ProxyClient: Sendable {
                         packet, Self.tooLarge, .packet,
                         "a packet of the client \(address) was refused: it does not fit the radio's frame")
                 case .file where !radio.mayAdminister(address):
-                    radio.tellRefusal(
+                    radio.reportRefusal(
                         .settings, of: address, "a file transfer of the client \(address) was refused: \(Self.noAdmin)")
                 case .file(let message), .broker(let message):
                     radio.take(message, from: queue)
@@ -183,9 +183,9 @@ final class ProxyClient: Sendable {
         throw Left()
     }
 
-    private func tellSkipped(_ bytes: [UInt8]) {
+    private func reportSkipped(_ bytes: [UInt8]) {
         if bytes.allSatisfy({ $0 == StreamFrame.wakeUp[0] }) { return }
-        radio.tellRefusal(
+        radio.reportRefusal(
             .bytes, of: address,
             "from the client \(address), bytes were ignored (\(bytes.count)): they are no frame, which has at most \(StreamFramer.lengthLimit) bytes"
         )
@@ -205,7 +205,7 @@ final class ProxyClient: Sendable {
         if packet.wantsAnswer {
             try answer(.frame(FromRadioMessage.routing(error: error, of: packet.id, by: radio.memory.number)))
         }
-        radio.tellRefusal(kind, of: address, text)
+        radio.reportRefusal(kind, of: address, text)
     }
 
     /// - Throws: if the client keeps sending requests without reading the answers

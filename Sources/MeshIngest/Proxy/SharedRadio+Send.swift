@@ -21,7 +21,7 @@ extension SharedRadio {
             event = try await sink.append([NewEvent(packet.bytes, encoding: PayloadEncoding(.meshPacket), source: source)])?
                 .lowerBound
         } catch {
-            tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: \(error)")
+            reportRefusal(.packet, of: address, "a packet of the client \(address) was refused: \(error)")
             answer(FromRadioMessage.queueStatus(result: Self.noRoom, packet: packet.id, free: 0))
             if packet.wantsAnswer {
                 answer(FromRadioMessage.routing(error: Self.noInterface, of: packet.id, by: memory.number))
@@ -34,7 +34,7 @@ extension SharedRadio {
             message: ToRadioMessage.packet(packet.bytes), packet: packet.id, event: event?.rawValue, client: client,
             changesSettings: packet.changesSettings, answer: answer)
         guard !outbox.put(item) else { return }
-        tellRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
+        reportRefusal(.packet, of: address, "a packet of the client \(address) was refused: too many wait for the radio")
         answer(FromRadioMessage.queueStatus(result: Self.fullQueue, packet: packet.id, free: 0))
         do throws(EventLogError) {
             _ = try await sink.append([Self.unsent(packet.bytes, packet.id, source)])
@@ -53,7 +53,7 @@ extension SharedRadio {
     /// Passes a message to the radio that is no packet, and that the radio does not confirm.
     func take(_ message: [UInt8], from client: RadioOutbox.Client) {
         if outbox.put(RadioOutbox.Item(message: message, client: client)) { return }
-        tellRefusal(
+        reportRefusal(
             .message, of: client.address, "a message of the client \(client.address) was refused: too many wait for the radio")
     }
 
@@ -85,10 +85,11 @@ extension SharedRadio {
             // In one step, so that each is recorded once.
             let kept = UnsentPackets(from: next, fresh.compactMap(\.event))
             _ = try await sink.append(old, cursor: SourceCursor(key: unsentKey, value: kept.bytes))
-            tell("\(gone) from before the start will not be sent: too old, and shown as failed; send again what is still needed")
+            report(
+                "\(gone) from before the start will not be sent: too old, and shown as failed; send again what is still needed")
         }
         outbox.restore(fresh)
-        if !sent.isEmpty { tell("the radio gets \(going) from before the start") }
+        if !sent.isEmpty { report("the radio gets \(going) from before the start") }
     }
 
     /// The packets that clients sent before this process was started, and of which the log does not say that the radio has
@@ -140,22 +141,22 @@ extension SharedRadio {
             }
             _ = try await sink.append(unsent, cursor: SourceCursor(key: unsentKey, value: self.unsent.bytes))
             progress.raise()
-            tellMessages(old.filter { $0.event == nil })
+            reportMessages(old.filter { $0.event == nil })
             guard !unsent.isEmpty else { return }
             let text = try Self.text(unsent.map(\.source), log)
-            tell("\(text) will not be sent: too old, and shown as failed; send again what is still needed")
+            report("\(text) will not be sent: too old, and shown as failed; send again what is still needed")
         } catch {
             outbox.putBack(old)  // the log cannot be read or written now, which is reported elsewhere
         }
     }
 
     /// Tells of messages that are no packets, and that the radio does not get.
-    private func tellMessages(_ items: [RadioOutbox.Item]) {
+    private func reportMessages(_ items: [RadioOutbox.Item]) {
         guard !items.isEmpty else { return }
         let counts = Dictionary(grouping: items, by: \.client.address).map { "\($1.count) of client \($0)" }.sorted()
         let all = "\(items.count) \(items.count == 1 ? "message" : "messages")"
         let text = counts.joined(separator: ", ")
-        tell("\(all) for the radio (\(text)) will not be sent: too old; they are for its MQTT proxy, or parts of files")
+        report("\(all) for the radio (\(text)) will not be sent: too old; they are for its MQTT proxy, or parts of files")
     }
 
     /// A client's packet in the log; nil if it is no longer there.
@@ -170,14 +171,14 @@ extension SharedRadio {
     }
 
     /// Tells at the end what the radio did not get.
-    func tellUnsent() {
+    func reportUnsent() {
         let events = outbox.events.compactMap { sequence in
             let sequence = EventSequence(rawValue: sequence)
             return try? log.events(in: sequence...sequence).first  // a log that cannot be read is reported elsewhere
         }
         guard !events.isEmpty, let text = try? Self.text(events.map(\.header.source), log) else { return }  // as above
         let hope = unsentSeconds.map { "; they are sent if this starts again within \(Int($0 / 60)) minutes" } ?? ""
-        tell("the radio has not accepted \(text)\(hope)")
+        report("the radio has not accepted \(text)\(hope)")
     }
 
     /// `3 packets (2 of client 192.168.1.5, 1 of client 192.168.1.9)`.

@@ -115,7 +115,7 @@ public final class SharedRadio: LiveSource {
             await group.waitForAll()
             return first
         }
-        tellUnsent()
+        reportUnsent()
         if let failure { throw failure }
     }
 
@@ -224,7 +224,7 @@ public final class SharedRadio: LiveSource {
                 let wait_s = backoff.take()
                 let text = "clients cannot connect to \(options.place) (\(reason))"
                 state.withLock { $0.listenFailure = (text, .now) }
-                radio.board.tell("\(text); trying again in \(Int(wait_s + 0.5)) s", isTrouble: true)
+                radio.board.report("\(text); trying again in \(Int(wait_s + 0.5)) s", isTrouble: true)
                 await changes.wait(past: level, seconds: wait_s)
             }
             await Uncancelled.run { [self] in await save() }
@@ -272,7 +272,7 @@ public final class SharedRadio: LiveSource {
                 return channel.eventLoop.makeSucceededFuture(channel)
             }
         state.withLock { $0.listenFailure = nil }
-        radio.board.tell("\(name) is shared at \(options.place)")
+        radio.board.report("\(name) is shared at \(options.place)")
         try await withTaskCancellationHandler {
             try await server.executeThenClose { try await serve($0, accepted, options) }
         } onCancel: {
@@ -304,7 +304,7 @@ public final class SharedRadio: LiveSource {
         let client = ProxyClient(self, channel, options)
         let isAllowed = state.withLock { $0.options?.allows(client.address) == true }
         if !isAllowed {
-            tellRefusal(
+            reportRefusal(
                 .connection, of: client.address,
                 "a client from \(client.address) was refused: share-allow does not name its network")
         }
@@ -339,7 +339,7 @@ public final class SharedRadio: LiveSource {
             changes.raise()
             return true
         }
-        tellRefusal(.connection, of: client.address, "a client from \(client.address) was refused: \(refusal)")
+        reportRefusal(.connection, of: client.address, "a client from \(client.address) was refused: \(refusal)")
         return false
     }
 
@@ -354,15 +354,15 @@ public final class SharedRadio: LiveSource {
     }
 
     /// Tells of what was refused, and how often that happened meanwhile.
-    func tellRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
+    func reportRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
         guard let unnamed = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
-        tell(text + (unnamed > 0 ? "; \(unnamed) more like this since the last such message" : ""))
+        report(text + (unnamed > 0 ? "; \(unnamed) more like this since the last such message" : ""))
     }
 
-    func tell(_ text: String) { radio.board.tell(text) }
+    func report(_ text: String) { radio.board.report(text) }
 
     private func leave(_ client: ProxyClient) {
-        tellDropped(
+        reportDropped(
             state.withLock { state in
                 state.clients[ObjectIdentifier(client)] = nil
                 return Self.putAway(client, &state)
@@ -398,7 +398,7 @@ public final class SharedRadio: LiveSource {
             return (place, dropped)
         }
         changes.raise()
-        tellDropped(dropped)
+        reportDropped(dropped)
         return place
     }
 
@@ -421,9 +421,9 @@ public final class SharedRadio: LiveSource {
         return stopped.place
     }
 
-    private func tellDropped(_ address: String?) {
+    private func reportDropped(_ address: String?) {
         guard let address else { return }
-        tellRefusal(.place, of: address, "too many clients are away: one of \(address) does not get what it has missed")
+        reportRefusal(.place, of: address, "too many clients are away: one of \(address) does not get what it has missed")
     }
 
     /// Where a client begins that stopped at a place: there, or behind it if more packets have come since than a client gets. The log says so.
@@ -439,7 +439,8 @@ public final class SharedRadio: LiveSource {
             guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
             let packets = events.filter { client.kind(of: $0) == .packet }
             if packets.count > left {
-                tell("the client \(client.address) missed more than \(most) packets, and gets the last \(most); the log has all")
+                report(
+                    "the client \(client.address) missed more than \(most) packets, and gets the last \(most); the log has all")
                 return packets[packets.count - left - 1].sequence.rawValue
             }
             left -= packets.count

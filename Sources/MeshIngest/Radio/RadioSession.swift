@@ -45,7 +45,7 @@ struct RadioSession {
                     cause: networkErrorText(error)))
         }
         store.board.connected()
-        store.board.tell("connected to \(subject)")
+        store.board.report("connected to \(subject)")
         let connected = ContinuousClock.now
         let life = RadioLife(limit: options.missedHeartbeats)
         let pump = RadioPump(

@@ -147,7 +147,7 @@ public final class UDPSource: LiveSource {
         board.skipped(byteCount)
         let count = ignored.add(1, ordering: .relaxed).newValue
         guard count.nonzeroBitCount == 1 else { return }
-        board.tell("datagrams of other programs are ignored: a packet has 1 to \(Self.longestPacket) bytes (\(count) so far)")
+        board.report("datagrams of other programs are ignored: a packet has 1 to \(Self.longestPacket) bytes (\(count) so far)")
     }
 
     /// Joins the groups on new interfaces, and counts what the system dropped.
@@ -157,7 +157,7 @@ public final class UDPSource: LiveSource {
         while true {
             try await groups.join()
             if joined != groups.joined {
-                tell(groups, before: Set(joined?.map(\.name) ?? []))
+                report(groups, before: Set(joined?.map(\.name) ?? []))
                 joined = groups.joined
             }
             try await countLost(&groups)
@@ -170,7 +170,7 @@ public final class UDPSource: LiveSource {
     }
 
     /// Says where it listens now, and which interfaces are gone or were never there.
-    private func tell(_ groups: MulticastGroups, before: Set<String>) {
+    private func report(_ groups: MulticastGroups, before: Set<String>) {
         func list(_ names: Set<String>) -> String { names.sorted().joined(separator: ", ") }
         let absent = groups.missingNames.union(before.subtracting(groups.interfaceNames))
         let there =

@@ -172,7 +172,7 @@ extension Ledger {
     /// - Returns: how many events were erased.
     private func eraseRest(of erasures: [Erasure]) async throws -> UInt64 {
         let left = try erasures.filter { try mayHaveRest(of: $0) }.flatMap { try Erasures.dropped($0, in: log) }
-        return try await log.eraseBesides(left)
+        return try await log.eraseImplied(left)
     }
 
     /// Erases what an import that was killed had not erased yet of what its erasures do not name. Called when the ledger is opened for writing, before the

@@ -20,7 +20,7 @@ struct LastIntroduction: Sendable, Equatable {
         if payload.byteCount <= Self.longest { self.payload = payload.asArray }
     }
 
-    func telling(_ fields: NodeFields, at time: UInt32) -> LastIntroduction {
+    func with(_ fields: NodeFields, at time: UInt32) -> LastIntroduction {
         var introduction = self
         (introduction.fields, introduction.time) = (fields, time)
         return introduction

@@ -118,7 +118,7 @@ struct NodeTable: Sendable {
     ) {
         var learned: NodeFields?
         update(slot) { learned = change(&$0) }
-        introductions[slot] = learned.map { introduction.telling($0, at: time) } ?? LastIntroduction()
+        introductions[slot] = learned.map { introduction.with($0, at: time) } ?? LastIntroduction()
     }
 
     /// Marks a node, whether it has a row or not.

@@ -12,7 +12,7 @@ struct RecordedErasures {
     /// The sequences of the problems of a log of 600 events, which must be of this kind.
     private func problems(
         _ text: String, erased: [ClosedRange<UInt64>] = [], withoutPayload: [ClosedRange<UInt64>] = [],
-        _ recorded: [Erasure] = [], listed: [Erasure]? = nil, untold: [ClosedRange<UInt64>] = [], cut: UInt64 = 0,
+        _ recorded: [Erasure] = [], listed: [Erasure]? = nil, unrecorded: [ClosedRange<UInt64>] = [], cut: UInt64 = 0,
         pending: UInt64? = nil, isPending: Bool = false
     ) -> [UInt64] {
         var verifier = ErasureVerifier(pending: pending.map { EventSequence($0) })
@@ -27,7 +27,7 @@ struct RecordedErasures {
             verifier.add(finding)
         }
         let found = verifier.finish(
-            listed ?? recorded, untold: SequenceSet(untold), cut: cut, head: 600, isPending: isPending)
+            listed ?? recorded, unrecorded: SequenceSet(unrecorded), cut: cut, head: 600, isPending: isPending)
         #expect(found.allSatisfy { $0.text.contains(text) }, "\(found)")
         return found.map(\.sequence.rawValue)
     }
@@ -39,7 +39,7 @@ struct RecordedErasures {
         #expect(problems(text, erased: erased, withoutPayload: erased, two) == [])
         #expect(problems(text, erased: [4...7, 9...9, 299...302], withoutPayload: [4...302], two) == [4, 7, 299, 302])
         #expect(problems(text, erased: erased, withoutPayload: erased) == [5, 6, 9, 300, 301])
-        #expect(problems(text, erased: erased, withoutPayload: erased, untold: [6...9]) == [5, 300, 301])
+        #expect(problems(text, erased: erased, withoutPayload: erased, unrecorded: [6...9]) == [5, 300, 301])
         // One that was listed since the check began names them as well.
         #expect(problems(text, erased: erased, withoutPayload: erased, two, listed: two + [erasure(601, 8...8)]) == [])
         #expect(problems(text, erased: [8...8], withoutPayload: [8...8], listed: [erasure(601, 8...8)]) == [])

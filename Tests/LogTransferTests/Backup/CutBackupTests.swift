@@ -90,7 +90,7 @@ import Testing
         // Other baselines than the old key signed are not those of the ledger.
         var words = try #require(try copy.retention()).retention
         (words.count, words.baselines) = (0, [Retention.Baseline(view: "nodes", recipe: "other", digest: [1])])
-        try copy.tell(words, checksum: try #require(try copy.checksum(of: EventSequence(2_560))))
+        try copy.record(words, checksum: try #require(try copy.checksum(of: EventSequence(2_560))))
         #expect(try copy.verify().problems == [])
         #expect(
             try copy.verify(extending: checkpoint, signedBy: key).problems.map(\.text).contains { $0.contains("is not signed") })
@@ -105,8 +105,8 @@ import Testing
         try await log.erase([EventSequence(16_900)...EventSequence(16_900)], reason: "asked for")
         let own = try #require(
             try log.events(in: EventSequence(5)...EventSequence(50)).first { $0.header.source != .log && $0.payload.count > 8 })
-        #expect(try await log.eraseBesides([own.sequence...own.sequence]) == 1)
-        #expect(try await log.eraseBesides([own.sequence...own.sequence]) == 0)
+        #expect(try await log.eraseImplied([own.sequence...own.sequence]) == 1)
+        #expect(try await log.eraseImplied([own.sequence...own.sequence]) == 0)
         #expect(try log.event(own.sequence)?.header.isErased == true && log.verify().problems == [])
         #expect(try log.backup(to: backup).rewrittenParts == 1)
         let copy = try await restored("copy")

@@ -51,7 +51,7 @@ import Testing
         }
         #expect(interruptions >= 4)
         #expect(try log.verify().problems == [])
-        #expect(try log.untoldErasures().isEmpty)
+        #expect(try log.unrecordedErasures().isEmpty)
         #expect(try SequenceSet(log.erasures().flatMap { SequenceSet($0.ranges).ranges }).count >= 5)
         await log.close()
     }
@@ -61,13 +61,13 @@ import Testing
         let path = folder.path + "/new"
         let log = try EventLog.create(at: path)
         _ = try? await log.importRecording(file) { $0.done < 20_000 }  // it is stopped there
-        let untold = try log.untoldErasures()
-        #expect(!untold.isEmpty)
+        let unrecorded = try log.unrecordedErasures()
+        #expect(!unrecorded.isEmpty)
         await log.close()
         _ = try await EventLog.salvage(path, to: folder.path + "/saved")
         let saved = try EventLog.open(at: folder.path + "/saved")
         #expect(try saved.verify().problems == [])
-        #expect(try untold.subtracting(SequenceSet(saved.erasures().flatMap { SequenceSet($0.ranges).ranges })).isEmpty)
+        #expect(try unrecorded.subtracting(SequenceSet(saved.erasures().flatMap { SequenceSet($0.ranges).ranges })).isEmpty)
         await saved.close()
     }
 
@@ -76,13 +76,13 @@ import Testing
         let path = folder.path + "/new"
         var log = try EventLog.create(at: path)
         _ = try? await log.importRecording(file) { $0.done < 20_000 }  // it is stopped there
-        #expect(try !log.untoldErasures().isEmpty)
+        #expect(try !log.unrecordedErasures().isEmpty)
         let row = try ErasureSignature.sign(
             Erasure(ranges: [EventSequence(1)...EventSequence(30_000)], reason: "", request: "", root: [], log: "").payload,
             by: EventLog.temporary().signer())
         try storing { () throws(StorageError) in
             try log.store.environment.write { (write) throws(StorageError) in
-                try write.put(Table<String, [UInt8]>(raw: log.store.meta), UntoldErasures.key, row)
+                try write.put(Table<String, [UInt8]>(raw: log.store.meta), UnrecordedErasures.key, row)
             }
         }
         await log.close()

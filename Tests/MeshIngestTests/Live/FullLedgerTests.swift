@@ -48,10 +48,10 @@ struct FullLedgerTests {
     @Test func `a source waits while the ledger has no space, whatever its connection does meanwhile`() {
         let board = SourceBoard("one") { _, _ in }
         board.enter(.live, "live")
-        board.tell(.full(reason: "the disk is full"))
+        board.report(.full(reason: "the disk is full"))
         board.enter(.connecting, "connecting")
         #expect(board.status.state == .waiting && board.status.lastError?.contains("the disk is full") == true)
-        board.tell(.roomAgain)
+        board.report(.roomAgain)
         #expect(board.status.state == .connecting && board.status.lastError?.contains("the disk is full") == true)
     }
 }

@@ -161,7 +161,7 @@ struct ErasedCopies {
         await log.close()
         copy = try await Ledger.open(at: copy.path)
         try await copy.catchUp()
-        #expect(try Self.senders(copy) == [1_002: 200] && copy.log.erasedBesides().sequences.count == 1)
+        #expect(try Self.senders(copy) == [1_002: 200] && copy.log.impliedErasures().sequences.count == 1)
         #expect(try copy.log.verify().problems == [])
         try await copy.close()
         try await original.ledger.close()

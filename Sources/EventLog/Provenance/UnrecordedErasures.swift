@@ -2,7 +2,7 @@ internal import LMDB
 
 /// Erased copies whose import has not reached the event that records their erasure: the row `untold` of `meta`, signed by the log's key. It is stored
 /// with the copies, so that none of them counts as a forgery if the import is interrupted.
-package struct UntoldErasures: Sendable {
+package struct UnrecordedErasures: Sendable {
     package static let key = "untold"
 
     /// The events' indices among those appended with it.
@@ -41,25 +41,25 @@ package struct UntoldErasures: Sendable {
     }
 }
 
-/// What an exact copy has erased although no event names it, since the ledger that it is a copy of had dropped it before: the row `besides` of `meta`, signed
+/// What an exact copy has erased although no event names it, since the ledger that it is a copy of had dropped it before: the row `implied` of `meta`, signed
 /// by the log's key.
-package struct ErasedBesides: PreparedWork {
-    package static let key = "besides"
+package struct ImpliedErasures: PreparedWork {
+    package static let key = "implied"
 
     let sequences: SequenceSet
     let signer: NoteSigner
 
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        try UntoldErasures.add(sequences, to: Self.key, signer, &write, store)
+        try UnrecordedErasures.add(sequences, to: Self.key, signer, &write, store)
     }
 
     func ended(_ failure: StorageError?) {}
 }
 
 /// Removes the row once events record all erasures.
-private struct EndOfUntold: PreparedWork {
+private struct EndOfUnrecorded: PreparedWork {
     func move(into write: inout WriteTransaction, _ store: LogStore) throws(StorageError) {
-        try write.delete(Table<String, [UInt8]>(raw: store.meta), UntoldErasures.key)
+        try write.delete(Table<String, [UInt8]>(raw: store.meta), UnrecordedErasures.key)
     }
 
     func ended(_ failure: StorageError?) {}
@@ -74,32 +74,33 @@ extension EventLog {
     }
 
     /// Erased copies whose erasure is not recorded by an event yet.
-    func untoldErasures() throws(EventLogError) -> SequenceSet {
-        try erasedRow(UntoldErasures.key).flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
+    func unrecordedErasures() throws(EventLogError) -> SequenceSet {
+        try erasedRow(UnrecordedErasures.key).flatMap { UnrecordedErasures.sequences($0) } ?? SequenceSet()
     }
 
-    /// What no event names, see `ErasedBesides`.
-    package func erasedBesides() throws(EventLogError) -> SequenceSet {
-        try erasedRow(ErasedBesides.key).flatMap { UntoldErasures.sequences($0) } ?? SequenceSet()
+    /// What no event names, see `ImpliedErasures`.
+    package func impliedErasures() throws(EventLogError) -> SequenceSet {
+        try erasedRow(ImpliedErasures.key).flatMap { UnrecordedErasures.sequences($0) } ?? SequenceSet()
     }
 
-    func forgetUntold() async throws(EventLogError) {
-        guard let maintenance, try erasedRow(UntoldErasures.key) != nil else { return }
+    func removeUnrecorded() async throws(EventLogError) {
+        guard let maintenance, try erasedRow(UnrecordedErasures.key) != nil else { return }
         try await maintenance.perform { () throws(EventLogError) in
-            _ = try ErasureRun(self, maintenance).store([], [EndOfUntold()])
+            _ = try ErasureRun(self, maintenance).store([], [EndOfUnrecorded()])
         }
     }
 
     /// Those listed in rows that the ledger's key has signed, for `verify`.
-    func verifyUntold(signedBy verifier: NoteVerifier?, _ result: inout LogVerification) throws(EventLogError) -> SequenceSet {
+    func verifyUnrecorded(signedBy verifier: NoteVerifier?, _ result: inout LogVerification) throws(EventLogError) -> SequenceSet
+    {
         var all = SequenceSet()
-        for key in [UntoldErasures.key, ErasedBesides.key] {
+        for key in [UnrecordedErasures.key, ImpliedErasures.key] {
             guard let row = try erasedRow(key) else { continue }
             let verifier = if let verifier { verifier } else { try self.verifier() }
-            if ErasureSignature.isSigned(row, by: verifier), let sequences = UntoldErasures.sequences(row) {
+            if ErasureSignature.isSigned(row, by: verifier), let sequences = UnrecordedErasures.sequences(row) {
                 all = SequenceSet(all.ranges + sequences.ranges)
             } else {
-                let what = key == UntoldErasures.key ? "an interrupted import" : "what no event names"
+                let what = key == UnrecordedErasures.key ? "an interrupted import" : "what no event names"
                 result.add(0, "the list of the erased copies of \(what) is not signed by the ledger's key")
             }
         }

@@ -1,7 +1,7 @@
 extension EventLog {
     /// Appends an event that records which copies of other logs' events are erased: without it, an erased record would count as a forgery.
-    package func tell(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
-        let erased = SequenceSet(erased.ranges + (try untoldErasures().ranges))
+    package func record(erased: SequenceSet, request: String, reason: String) async throws(EventLogError) {
+        let erased = SequenceSet(erased.ranges + (try unrecordedErasures().ranges))
         guard !erased.isEmpty else { return }
         let named = SequenceSet(try erasures().flatMap { SequenceSet($0.ranges).ranges })
         let ranges = erased.subtracting(named).sequences
@@ -14,6 +14,6 @@ extension EventLog {
                 own: NewEvent(try ErasureSignature.sign(erasure.payload, by: signer()), encoding: .erasure, source: .log))
             try await append(batch)
         }
-        try await forgetUntold()
+        try await removeUnrecorded()
     }
 }
