@@ -150,7 +150,7 @@ extension SharedRadio {
         }
     }
 
-    /// Tells of messages that are no packets, and that the radio does not get.
+    /// Reports messages that are no packets, and that the radio does not get.
     private func reportMessages(_ items: [RadioOutbox.Item]) {
         guard !items.isEmpty else { return }
         let counts = Dictionary(grouping: items, by: \.client.address).map { "\($1.count) of client \($0)" }.sorted()
@@ -170,7 +170,7 @@ extension SharedRadio {
         event.header.encoding == PayloadEncoding(.meshPacket) && !event.header.isErased
     }
 
-    /// Tells at the end what the radio did not get.
+    /// Reports at the end what the radio did not get.
     func reportUnsent() {
         let events = outbox.events.compactMap { sequence in
             let sequence = EventSequence(rawValue: sequence)

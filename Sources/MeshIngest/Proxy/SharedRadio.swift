@@ -353,7 +353,7 @@ public final class SharedRadio: LiveSource {
         state.clients[silent.key] = nil
     }
 
-    /// Tells of what was refused, and how often that happened meanwhile.
+    /// Reports what was refused, and how often that happened meanwhile.
     func reportRefusal(_ kind: RefusalBudget.Kind, of address: String, _ text: String) {
         guard let unnamed = state.withLock({ $0.refusals.take(kind, of: address) }) else { return }
         report(text + (unnamed > 0 ? "; \(unnamed) more like this since the last such message" : ""))
@@ -439,8 +439,7 @@ public final class SharedRadio: LiveSource {
             guard let events = try? log.events(in: range) else { return place }  // its connection ends when it reads them itself
             let packets = events.filter { client.kind(of: $0) == .packet }
             if packets.count > left {
-                report(
-                    "the client \(client.address) missed more than \(most) packets, and gets the last \(most); the log has all")
+                report("client \(client.address) missed more than \(most) packets, and gets the last \(most); the log has all")
                 return packets[packets.count - left - 1].sequence.rawValue
             }
             left -= packets.count
