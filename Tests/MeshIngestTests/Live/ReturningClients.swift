@@ -97,7 +97,7 @@ struct ReturningClients {
         let back = try await StreamClient.connected(to: port)
         await back.greet(2)
         #expect(await back.next(20) == Self.ids(7..<27))
-        let text = "the client 127.0.0.1 missed more than 20 packets, and gets the last 20; the log has all"
+        let text = "client 127.0.0.1 missed more than 20 packets, and gets the last 20; the log has all"
         #expect(lines.withLock { $0.contains(text) })
         try await running.stop()
     }
