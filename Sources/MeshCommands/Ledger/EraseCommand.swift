@@ -75,7 +75,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             let count = Self.count(ranges)
             let output = StandardOutput()
             let forgotten = chosen.forgotten
-            if node == nil { try await ledger.reading { reportOfBaselines(try Self.dropped(in: $0)) } }
+            if node == nil { try await ledger.reading { reportWhatStays(try Self.dropped(in: $0)) } }
             guard count > 0 || rows?.isEmpty == false else { return output.line("nothing to erase") }
             var what = count.counted("event")
             if let first = ranges.first, let last = ranges.last { what += " from \(first.lowerBound) to \(last.upperBound)" }
@@ -125,7 +125,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
         let hasRows = dropped?.isEmpty == false
         writer.finish(emptyNote: hasRows ? "no event to erase, only rows of dropped events" : "nothing to erase")
         if let dropped, hasRows { StandardOutput.error("meshledger: \(Self.text(dropped)) would be erased, too") }
-        if node == nil { reportOfBaselines(try Self.dropped(in: ledger)) }
+        if node == nil { reportWhatStays(try Self.dropped(in: ledger)) }
     }
 
     private static func dropped(in ledger: Ledger) throws -> EventSequence? {
@@ -135,7 +135,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
     private static func text(_ rows: DroppedRows) -> String { "rows of dropped events up to \(rows.through) (\(rows))" }
 
     /// Not all rows in the baselines state which packets they came from.
-    private func reportOfBaselines(_ dropped: EventSequence?) {
+    private func reportWhatStays(_ dropped: EventSequence?) {
         guard let dropped else { return }
         let what =
             packet == nil

@@ -7,7 +7,7 @@ public struct DroppedRows: Sendable, Equatable, CustomStringConvertible {
     public let through: EventSequence
     /// How many rows, by their tables.
     public let counts: [String: UInt64]
-    /// Whether parts of other rows go, such as what the index of events has of a node.
+    /// Whether parts of others go, such as what the index of events or the fold's state has of a node.
     public let hasParts: Bool
     /// Custom views that lose all rows of dropped events: it is unknown which of them belong to an erased node.
     public let views: [String]

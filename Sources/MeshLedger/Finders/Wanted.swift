@@ -19,9 +19,9 @@ package struct Wanted<Row: QueryRow>: Sendable {
     ) -> Wanted {
         guard let value, let first = properties.first else { return Wanted(condition: nil) }
         return Wanted { row in
-            var any = equal(first, value, of: row)
-            for property in properties.dropFirst() { any = either(any, equal(property, value, of: row)) }
-            return any
+            var condition = equal(first, value, of: row)
+            for property in properties.dropFirst() { condition = either(condition, equal(property, value, of: row)) }
+            return condition
         }
     }
 

@@ -63,13 +63,14 @@ extension ViewBaselines {
         let events = try droppedEvents(of: [subject], baselines)[subject] ?? []
         var (rows, views) = (ErasedRows(), [String]())
         for baseline in baselines {
-            guard let tables = ViewRegistry.tables[baseline.view] else {
-                if case .node = subject { views.append(baseline.view) }
+            let tables = ViewRegistry.tables[baseline.view]
+            if tables == nil, case .node = subject {
+                views.append(baseline.view)
                 continue
             }
             let file = try BaselineFile(folder.file(baseline.view, through: cut))
             defer { file.close() }
-            rows.add(try subject.removal(from: file, tables, events: events))
+            rows.add(try subject.removal(from: file, tables ?? [], events: events))
         }
         return (rows, views)
     }

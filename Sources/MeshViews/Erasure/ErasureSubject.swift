@@ -28,12 +28,17 @@ public enum ErasureSubject: Sendable, Hashable {
     package func removal(
         from baseline: BaselineFile, _ tables: [DeclaredTable], events: Set<UInt64>
     ) throws(StorageError) -> ErasedRows {
-        let (erasure, names) = (try erasure(in: baseline, tables, events), try baseline.tableNames())
+        let erasure = try erasure(in: baseline, tables, events)
         var erased = ErasedRows()
-        for table in tables where !table.isState && names.contains(table.name) {
-            try baseline.forEach(table.name) { (key, value) throws(StorageError) in
-                guard let left = erasure.left(of: table, key, value) else { return erased.counts[table.name, default: 0] += 1 }
-                if !erased.hasParts { erased.hasParts = left != value.asArray }
+        for name in try baseline.tableNames() where name != ViewStore.Name.changes && name != ViewStore.Name.marks {
+            let table = tables.first { $0.name == name }
+            try baseline.forEach(name) { (key, value) throws(StorageError) in
+                let left = erasure.left(in: name, table, key, value)
+                if left == nil, table?.isState == false {
+                    erased.counts[name, default: 0] += 1
+                } else if !erased.hasParts {
+                    erased.hasParts = left != value.asArray
+                }
             }
         }
         return erased
@@ -53,7 +58,7 @@ public enum ErasureSubject: Sendable, Hashable {
 package struct ErasedRows: Sendable {
     /// How many, by their tables.
     package var counts: [String: UInt64] = [:]
-    /// Whether parts of other rows go, such as what the index of events has of a node.
+    /// Whether parts of others go, such as what the index of events or the fold's state has of a node.
     package var hasParts = false
 
     package init() {}
@@ -98,7 +103,7 @@ extension BaselineErasure {
         return isFound
     }
 
-    private func left(in name: String, _ table: DeclaredTable?, _ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
+    fileprivate func left(in name: String, _ table: DeclaredTable?, _ key: RawSpan, _ value: RawSpan) -> [UInt8]? {
         if let table { return left(of: table, key, value) }
         if StageState.recordSizes[name] != nil { return StageState.run(value, of: name) { !isOf($0, in: name) } }
         return name == ViewStore.Name.entries && isOf(entry: key) ? nil : value.asArray
