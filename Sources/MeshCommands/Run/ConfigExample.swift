@@ -4,7 +4,7 @@ enum ConfigExample {
         # What `meshledger run` does. `meshledger config check FILE` finds mistakes. After a change, `systemctl reload meshledger` or SIGHUP
         # applies it: unchanged sources stay connected.
 
-        # The ledger's folder, created if it does not exist. The default is that of --ledger or $MESHLEDGER.
+        # The ledger's folder, created if it does not exist. --ledger on the command line comes before it; without both, $MESHLEDGER says where it is.
         ledger: /var/lib/meshledger/mesh.ledger
 
         log:

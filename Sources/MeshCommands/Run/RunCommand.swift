@@ -89,7 +89,7 @@ struct RunCommand: AsyncParsableCommand {
         group.maximumGracefulShutdownDuration = .seconds(Self.shutdownSeconds)
         try await ServiceGroup(configuration: group).run()
         bar.end()
-        return (sources.statuses.reduce(0) { $0 + $1.storedCount }, logger)
+        return (sources.storedCount, logger)
     }
 }
 

@@ -65,7 +65,7 @@ struct RunConfig: Equatable {
                 mistakes.append(mistake)
             }
         }
-        try read { ledger = try map.string("ledger") }
+        try read { try readLedger(map) }
         try read { try readLog(map) }
         try read {
             let nodes = try map.list("sources")
@@ -86,6 +86,13 @@ struct RunConfig: Equatable {
         }
         warnings += source.warnings
         sources.append(source)
+    }
+
+    private mutating func readLedger(_ map: ConfigNode) throws {
+        ledger = try map.string("ledger")
+        if let ledger, FileManager.default.fileExists(atPath: ledger), !isFolder(ledger) {
+            throw map.error("ledger", "\(ledger) is a file; a ledger is a folder")
+        }
     }
 
     private mutating func readLog(_ map: ConfigNode) throws {

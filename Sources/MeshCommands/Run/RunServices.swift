@@ -33,7 +33,7 @@ struct SourceService: Service {
         try? await gracefulShutdown()  // if cancelled, it ends as well
         stopTime.begin()
         manager.notify("STOPPING=1")
-        await sources.stop()
+        try await sources.stop()
     }
 }
 

@@ -16,12 +16,16 @@ final class RunningSources: Sendable {
     }
 
     private let running = Mutex<[Running]>([])
+    /// What sources that are no longer configured have stored.
+    private let storedBefore = Atomic<UInt64>(0)
     private let ledger: Ledger
     private let logger: Logger
 
     init(into ledger: Ledger, logger: Logger) { (self.ledger, self.logger) = (ledger, logger) }
 
     var statuses: [SourceStatus] { running.withLock { $0.map(\.source) }.map(\.status) }
+
+    var storedCount: UInt64 { statuses.reduce(storedBefore.load(ordering: .relaxed)) { $0 + $1.storedCount } }
 
     /// Ends the sources that were removed or changed, and starts the new ones and those that failed. Others stay connected, also where
     /// only the sharing of a radio has changed.
@@ -33,7 +37,9 @@ final class RunningSources: Sendable {
             else { return nil }
             return Running(config: config, source: running.source, task: running.task)
         }
-        await Self.end(present.filter { running in !kept.contains { $0.source === running.source } })
+        let gone = present.filter { running in !kept.contains { $0.source === running.source } }
+        await Self.end(gone)
+        storedBefore.add(gone.reduce(0) { $0 + $1.source.status.storedCount }, ordering: .relaxed)
         for running in kept { running.source.share(running.config.share) }
         let new = wanted.filter { config in !kept.contains { $0.config.key == config.key } }
         let begun = new.map { config in
@@ -44,7 +50,17 @@ final class RunningSources: Sendable {
     }
 
     /// Ends all sources, and stores what they have received.
-    func stop() async { await Self.end(running.withLock { $0 }) }
+    /// - Throws: if the ledger did not accept everything.
+    func stop() async throws(CommandError) {
+        let all = running.withLock { $0 }
+        let working = all.map(\.source).filter { $0.status.state != .failed }
+        await Self.end(all)
+        let failed = working.map(\.status).filter { $0.state == .failed }.map(\.name)
+        guard failed.isEmpty else {
+            throw CommandError(
+                .inputOutput, "not everything was stored at the end, as the log says: \(failed.joined(separator: ", "))")
+        }
+    }
 
     private static func end(_ gone: [Running]) async {
         for running in gone { running.task.cancel() }

@@ -82,10 +82,15 @@ final class LiveBuffer: Sendable {
         return isAdded
     }
 
-    /// Counts records that were lost before they reached the buffer.
-    func lost(_ count: UInt64, reason: String) {
-        state.withLock { lose(count, reason, &$0) }
+    /// Counts records that were lost after `since`, before they reached the buffer.
+    func lost(_ count: UInt64, since: Timestamp, reason: String) {
+        state.withLock { lose(count, since: since, reason, &$0) }
         hand()
+    }
+
+    /// What waits: once nothing is taken any more, it is not stored.
+    var unstored: Unstored {
+        state.withLock { state in Unstored(state.waiting) + Unstored(lost: state.gap?.count ?? 0) }
     }
 
     /// Signals the end of the records.
@@ -143,9 +148,9 @@ final class LiveBuffer: Sendable {
         if state.waitingSince == nil { state.waitingSince = .now }
     }
 
-    private func lose(_ count: UInt64, _ reason: String, _ state: inout State) {
+    private func lose(_ count: UInt64, since: Timestamp? = nil, _ reason: String, _ state: inout State) {
         let now = Timestamp.now
-        var gap = state.gap ?? Gap(count: 0, first: now, last: now, reason: reason)
+        var gap = state.gap ?? Gap(count: 0, first: min(since ?? now, now), last: now, reason: reason)
         gap.count += count
         gap.last = now
         state.gap = gap
@@ -187,6 +192,29 @@ final class LiveBuffer: Sendable {
             return (taker, taken)
         }
         if let (taker, records) = handed { taker.resume(returning: records) }
+    }
+}
+
+/// Packets that the ledger did not accept.
+struct Unstored: Equatable {
+    /// Received ones.
+    var packets: UInt64 = 0
+    /// Those that were dropped before, and whose gap is not stored either.
+    var lost: UInt64 = 0
+
+    init(lost: UInt64 = 0) { self.lost = lost }
+
+    init(_ records: some Sequence<IngestRecord>) {
+        for record in records {
+            if record.encoding == .gap { lost += Gap(payload: record.payload.span.rawBytes)?.count ?? 0 } else { packets += 1 }
+        }
+    }
+
+    static func + (left: Unstored, right: Unstored) -> Unstored {
+        var sum = left
+        sum.packets += right.packets
+        sum.lost += right.lost
+        return sum
     }
 }
 

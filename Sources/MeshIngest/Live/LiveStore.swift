@@ -19,25 +19,32 @@ struct LiveStore {
     ///
     /// - Parameter work: reads the source and puts what arrives into the buffer, until it is cancelled
     func run(_ work: @escaping @Sendable () async throws(IngestError) -> Void) async throws(IngestError) {
-        let failure = await withTaskGroup(of: IngestError?.self) { group in
+        var (failure, unstored) = await withTaskGroup(of: Ending.self) { group in
             group.addTask {
-                var failure: IngestError?
-                do throws(IngestError) { try await work() } catch { failure = error }
+                var ending = Ending()
+                do throws(IngestError) { try await work() } catch { ending.failure = error }
                 buffer.close()
-                return failure
+                return ending
             }
             group.addTask {
-                let failure = await storeAll()
-                if failure != nil { buffer.refuse() }
-                return failure
+                let ending = await storeAll()
+                if ending.failure != nil { buffer.refuse() }
+                return ending
             }
-            var first: IngestError?
+            var first = Ending()
             while let ended = await group.next() {
-                guard let ended else { continue }
-                first = first ?? ended
+                first.unstored = first.unstored + ended.unstored
+                guard let failure = ended.failure else { continue }
+                first.failure = first.failure ?? failure
                 group.cancelAll()
             }
-            return first
+            return (first.failure, first.unstored)
+        }
+        unstored = unstored + buffer.unstored
+        if unstored != Unstored() {
+            board.dropped(unstored.packets)
+            let lost = unstored.packets + unstored.lost
+            failure?.reason += lost == 1 ? "; 1 packet is lost" : "; \(lost) packets are lost"
         }
         var flushFailure: IngestError?
         do throws(IngestError) {
@@ -61,22 +68,28 @@ struct LiveStore {
         }
     }
 
-    private func storeAll() async -> IngestError? {
+    /// Why a part of the work ended, and what it could not store.
+    private struct Ending {
+        var failure: IngestError?
+        var unstored = Unstored()
+    }
+
+    private func storeAll() async -> Ending {
         let log = PatientSink(target.log, pauses: Self.pauses_s) { board.report($0) }
         var sources = SourceNames(log: log, base: name)
         while let records = await buffer.takeAll() {
+            var rest = records[...]
             do throws(IngestError) {
-                var rest = records[...]
                 while !rest.isEmpty {
                     try await store(rest.prefix(Self.batchLimit), in: log, &sources)
                     rest = rest.dropFirst(Self.batchLimit)
                 }
             } catch {
-                return error
+                return Ending(failure: error, unstored: Unstored(rest))
             }
             buffer.settle()
         }
-        return nil
+        return Ending()
     }
 
     private func store(_ records: ArraySlice<IngestRecord>, in log: PatientSink, _ sources: inout SourceNames)
@@ -94,8 +107,7 @@ struct LiveStore {
         do {
             _ = try await log.append(events)
         } catch {
-            throw IngestError(
-                ledger: error, subject: name, reason: "the ledger did not accept packets that were received (\(events.count))")
+            throw IngestError(ledger: error, subject: name, reason: "the ledger did not accept packets")
         }
         progress?.raise()
         board.stored(events.count { $0.encoding != .gap })

@@ -49,6 +49,7 @@ struct MQTTFailure: Error, Sendable {
         switch result {
         case MOSQ_ERR_CONN_LOST.rawValue, MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_UNKNOWN.rawValue: nil
         case MOSQ_ERR_ERRNO.rawValue: systemError == 0 ? nil : errorText(systemError)
+        case MOSQ_ERR_KEEPALIVE.rawValue: "the broker stopped answering"
         default: MosquittoClient.text(result)
         }
     }
@@ -82,6 +83,8 @@ struct MQTTFailure: Error, Sendable {
                 "the broker's certificate is not trusted: name the file of its authority, unless the certificate has expired"
             } else if says("alert") {
                 "the broker refused this client's certificate, or wants one"
+            } else if says("no certificate or crl found") {
+                "the file of the authority (ca-file) has no certificate in PEM form"
             } else {
                 "no TLS connection could be made; does the broker speak TLS on this port?"
             }

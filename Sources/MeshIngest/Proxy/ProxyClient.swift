@@ -215,7 +215,12 @@ final class ProxyClient: Sendable {
             return state.answers.count <= Self.mostAnswers
         }
         radio.progress.raise()
-        if !fits { throw Left() }
+        guard fits else {
+            radio.reportRefusal(
+                .answers, of: address,
+                "the client \(address) was disconnected: \(Self.mostAnswers) answers wait, and it does not read them")
+            throw Left()
+        }
     }
 
     private func write(_ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {

@@ -10,6 +10,8 @@ struct RefusalBudget {
         /// One for a broker, or a part of a file.
         case message
         case place
+        /// That a client does not read.
+        case answers
 
         /// How many are named in a minute, of each client.
         fileprivate var limit: Int { self == .settings ? 10 : 1 }

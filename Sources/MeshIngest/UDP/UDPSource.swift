@@ -154,17 +154,19 @@ public final class UDPSource: LiveSource {
     private func watch(_ groups: MulticastGroups) async throws {
         var groups = groups
         var joined: Set<MulticastGroups.Interface>?
+        var looked = Timestamp.now
         while true {
             try await groups.join()
             if joined != groups.joined {
                 report(groups, before: Set(joined?.map(\.name) ?? []))
                 joined = groups.joined
             }
-            try await countLost(&groups)
+            try await countLost(&groups, since: looked)
+            looked = .now
             do {
                 try await Task.sleep(for: .seconds(options.checkSeconds))
             } catch {
-                return try await countLost(&groups)
+                return try await countLost(&groups, since: looked)
             }
         }
     }
@@ -186,10 +188,10 @@ public final class UDPSource: LiveSource {
         board.enter(.live, there)
     }
 
-    private func countLost(_ groups: inout MulticastGroups) async throws {
+    private func countLost(_ groups: inout MulticastGroups, since: Timestamp) async throws {
         let lost = try await groups.newlyDropped()
         guard lost > 0 else { return }
         board.dropped(lost)
-        store.buffer.lost(lost, reason: "the system dropped datagrams that were not read in time")
+        store.buffer.lost(lost, since: since, reason: "the system dropped datagrams that were not read in time")
     }
 }

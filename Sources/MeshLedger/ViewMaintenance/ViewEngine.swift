@@ -59,9 +59,9 @@ actor ViewEngine {
             try await foldLive(nil)
             failures.last = nil
         } catch {
+            // Retried with the next commit, and logged once; callers that need current views get the error from `catchUp` and `flush`.
+            if failures.last != "\(error)" { logger.notice("the views cannot follow the log: \(error)") }
             failures = (failures.count + 1, "\(error)")
-            // Retried with the next commit; callers that need current views get the error from `catchUp` and `flush`.
-            logger.notice("the views cannot follow the log: \(error)")
         }
     }
 

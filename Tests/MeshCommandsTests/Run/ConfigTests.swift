@@ -110,6 +110,7 @@ struct ConfigTests {
             "sources:\n  - mqtt: mqtt://u:p@h\n    password-file: /x",
             "mesh.yaml:3: the password is in the address and in password-file"
         ),
+        ("ledger: /etc/passwd\nsources:\n  - tcp: a", "mesh.yaml:1: /etc/passwd is a file; a ledger is a folder"),
         ("sources:\n  - tcp: a\n\u{0}", "mesh.yaml:3: this is not YAML: control characters"),
         ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
     ])

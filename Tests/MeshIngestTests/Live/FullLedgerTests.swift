@@ -1,4 +1,5 @@
 import EventLog
+import Meshtastic
 import Synchronization
 import TestKit
 import Testing
@@ -43,6 +44,61 @@ struct FullLedgerTests {
         sink.isFull.withLock { $0 = true }
         for _ in 0..<4 { _ = try await log.append([]) }
         #expect(notices.withLock { $0.count } == 3)
+    }
+
+    /// A log that takes some appends and then finds no space.
+    private final class FilledSink: EventSink {
+        private let left: Mutex<Int>
+        init(after appends: Int) { left = Mutex(appends) }
+
+        func source(named name: String) async throws(EventLogError) -> SourceID { SourceID(rawValue: 1) }
+        func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { nil }
+
+        func append(
+            _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
+        ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
+            let isFull = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            if isFull { throw EventLogError(.diskFull, path: "disk") }
+            return nil
+        }
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `what a source that ends had received and a full ledger did not take is counted, to the last packet`(
+        appends: Int
+    ) async throws {
+        @Sendable func record(_ number: Int) -> IngestRecord {
+            IngestRecord(Array("packet \(number)".utf8), .meshPacket, reception: .live)
+        }
+        let buffer = LiveBuffer(byteLimit: 10_000 * LiveBuffer.size(record(9_999)))
+        let board = SourceBoard("radio") { _, _ in }
+        let store = LiveStore(
+            name: "radio", target: IngestTarget(log: FilledSink(after: appends)), buffer: buffer, board: board)
+        let offered = 12_000
+        for number in 0..<5_000 { _ = buffer.offer(record(number), lossReason: "too fast") }
+        let running = Task {
+            let error = await #expect(throws: IngestError.self) {
+                try await store.run {
+                    try? await Task.sleep(for: .seconds(60))  // until it is cancelled
+                    for number in 5_000..<offered where !buffer.offer(record(number), lossReason: "too fast") { board.dropped(1) }
+                }
+            }
+            return error
+        }
+        if appends > 0 {
+            try await eventually { board.status.storedCount > 0 }
+        } else {
+            try await eventually { board.status.state == .waiting }
+        }
+        running.cancel()
+        let error = await running.value
+        let status = board.status
+        #expect(status.storedCount + status.droppedCount == UInt64(offered), "\(status)")
+        #expect(status.storedCount == UInt64(min(appends * 4_096, 5_000)), "\(status)")
+        #expect(error?.reason.contains("\(status.droppedCount) packets are lost") == true, "\(error as Any)")
     }
 
     @Test func `a source waits while the ledger has no space, whatever its connection does meanwhile`() {
