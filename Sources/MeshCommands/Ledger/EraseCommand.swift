@@ -22,9 +22,10 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             names a ledger that records it. Where the request is
             hidden, an exact copy loses all rows of dropped events, and says what it may keep, since it cannot know whose were erased.
 
-            Of events that retention has dropped, views keep rows: --packet removes those of the packet itself, a message, a position, telemetry, a waypoint or
-            a trace route; its contributions to nodes, links and gateways stay, and so does a waypoint that another packet has changed since. --sequence is for
-            events that the log still has.
+            Of events that retention has dropped, views keep rows: --packet removes those of the packet itself (a message, a position, telemetry, what a sensor
+            sent, a waypoint, a trace route, a map report, an entry of a node's history); its contributions to nodes, links and gateways stay, and so does a
+            waypoint that another packet has changed since. Packets without an id (0) cannot be distinguished there, so their map reports and entries
+            stay, too. --sequence is for events that the log still has.
 
             The event records the request, such as the node's number. With --hidden it has a salted hash instead: with the salt, which is
             printed and stored nowhere, you can prove what the request was; without it nobody can find out, unless --reason reveals it.
@@ -109,7 +110,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
 
     private func list(_ ledger: Ledger) throws {
         let chosen = try selection(in: ledger)
-        let ranges = try ledger.erasure.erasable(chosen)
+        let (ranges, dropped) = (try ledger.erasure.erasable(chosen), try ledger.erasure.droppedRows(chosen))
         let rows = try EventRows(ledger)
         let writer = try output.writer(EventRow.columns)
         for range in ranges {
@@ -121,7 +122,6 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
                 next = last.sequence.advanced(by: 1)
             }
         }
-        let dropped = try ledger.erasure.droppedRows(chosen)
         let hasRows = dropped?.isEmpty == false
         writer.finish(emptyNote: hasRows ? "no event to erase, only rows of dropped events" : "nothing to erase")
         if let dropped, hasRows { StandardOutput.error("meshledger: \(Self.text(dropped)) would be erased, too") }
@@ -141,6 +141,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             packet == nil
             ? "rows are left in the views"
             : "its contributions to nodes, links, gateways, channels, hardware and views of your own are left in the views"
+                + (packet?.id == 0 ? ", and so are map reports and the history of nodes, since it has no id" : "")
         StandardOutput.error(
             "meshledger: of receptions up to event \(dropped), which retention has dropped, \(what): these are not erased; --node takes those of a "
                 + "node away")

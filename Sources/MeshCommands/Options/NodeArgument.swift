@@ -72,8 +72,14 @@ extension CommandError {
                 "\(NodeID.everyone) is everyone, not a node: --where to=\(NodeID.everyone) asks for what was sent to all")
         }
         guard try ledger.node(number, includingArchived: true) == nil else { return nil }
-        let isMentioned = try? !ledger.events(of: number, limit: 1).isEmpty  // an index that is being built cannot tell
+        let isMentioned = try? isMentioned(number, in: ledger)  // a view that is being built cannot say
         guard isMentioned == false else { return nil }
         return .noNode(number, "heard or mentioned", in: ledger)
+    }
+
+    /// The events of a gateway may have been dropped, and it may have sent nothing itself.
+    private static func isMentioned(_ number: UInt32, in ledger: Ledger) throws -> Bool {
+        try ledger.gateway(number) != nil || !ledger.links(of: number, RowQuery(limit: 1)).isEmpty
+            || !ledger.events(of: number, limit: 1).isEmpty
     }
 }

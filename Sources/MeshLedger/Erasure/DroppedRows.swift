@@ -25,12 +25,14 @@ extension Ledger.Erasures {
     /// The rows of dropped events that `erase` would remove now; nil if retention has dropped nothing, or the selection is of sequences, whose rows are not known.
     ///
     /// - Complexity: reads the baselines of all views.
-    /// - Throws: errors of the log and of the baselines' files.
+    /// - Throws: `.corrupt` for a baseline that is missing or damaged, as `erase` does, and errors of the log.
     public func droppedRows(_ selection: ErasureSelection) throws(LedgerError) -> DroppedRows? {
         guard let subject = selection.forgotten, ledger.log.first.rawValue > 1 else { return nil }
         return try ledger.wrappingErrors {
             let through = EventSequence(ledger.log.first.rawValue - 1)
-            let (rows, views) = try ViewBaselines(log: ledger.log).removal(of: subject)
+            let baselines = ViewBaselines(log: ledger.log)
+            try baselines.requireBaselines(ledger.definitions.filter { try ledger.served.store($0)?.lost() == 0 })
+            let (rows, views) = try baselines.removal(of: subject)
             return DroppedRows(through: through, counts: rows.counts, hasParts: rows.hasParts, views: views)
         }
     }

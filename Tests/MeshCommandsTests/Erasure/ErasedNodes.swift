@@ -210,4 +210,21 @@ struct ErasedNodes {
         let kept = try tool.run("erase", "--sequence", "\(first + 3)", "--yes")
         #expect(kept.status == 0 && kept.errors.contains("these are not erased"), "\(kept)")
     }
+
+    @Test func `a gateway of whose events none is left was heard of, whatever a condition leaves of its links`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        try tool.run("simulate", "--seed", "7", "--nodes", "150", "--packets", "1200")
+        try tool.run("retain", "--larger-than", "40kB", "--yes")
+        let nodes = Set(try tool.run("nodes", "--format", "jsonl").objects.compactMap { $0["node"] as? String })
+        let links = try tool.run("links", "--format", "jsonl").objects.compactMap { $0["hearer"] as? String }
+        let gateways = Set(links).subtracting(nodes)
+        #expect(gateways.count > 1)
+        for gateway in gateways {
+            let none = try tool.run("links", "--hearer", gateway, "--where", "direct>1000000")
+            #expect(none.status == 0 && (none.output + none.errors).contains("no links"), "\(none)")
+        }
+        let never = try tool.run("links", "--hearer", "!12345678")
+        #expect(never.status == 66 && never.errors.contains("was never heard or mentioned"), "\(never)")
+    }
 }

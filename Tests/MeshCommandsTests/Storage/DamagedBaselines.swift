@@ -35,6 +35,7 @@ struct DamagedBaselines {
         let tool = try made()
         #expect(try tool.run("retain", "--larger-than", "150kB", "--yes").status == 0)
         let before = try positions(tool)
+        let node = try #require(try tool.run("nodes", "--limit", "1", "--format", "jsonl").objects.first?["node"] as? String)
         let folder = try #require(
             FileManager.default.contentsOfDirectory(atPath: tool.ledger + "/baselines").first { UInt64($0) != nil })
         let file = URL(fileURLWithPath: "\(tool.ledger)/baselines/\(folder)/positions/data.mdb")
@@ -48,6 +49,8 @@ struct DamagedBaselines {
             for command in [
                 ["rebuild"], ["rebuild", "positions"], ["retain", "--larger-than", "100kB", "--yes"],
                 ["keys", "add", "Harbour", "--psk", "AQ=="], ["erase", "--sequence", "2990", "--yes"],
+                ["erase", "--node", node, "--dry-run"], ["erase", "--node", node, "--yes"],
+                ["erase", "--packet", "7", "--from", node, "--dry-run"], ["erase", "--packet", "7", "--from", node, "--yes"],
             ] {
                 let refused = try tool.start(command).wait()
                 #expect(refused.status == 65 && refused.errors.contains("keeps its rows"), "\(command): \(refused)")
