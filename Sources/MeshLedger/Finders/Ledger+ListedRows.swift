@@ -5,7 +5,7 @@ import ProtobufWire
 import ViewQuery
 
 extension Ledger {
-    /// The row with this key; nil if there is none or it is archived.
+    /// The row with this key; nil if it does not exist or is archived.
     func row<Row: QueryRow>(_ key: [UInt8]) throws(LedgerError) -> Row? {
         guard let row: Row = try anyRow(key) else { return nil }
         return try archivedTest(Row.self)?(row) ?? false ? nil : row

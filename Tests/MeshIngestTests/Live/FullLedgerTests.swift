@@ -9,10 +9,13 @@ import Testing
 /// What a live source says while its ledger has no space.
 @Suite(.timeLimit(.minutes(3)))
 struct FullLedgerTests {
-    /// A log of which each second append finds no space, until there is enough.
-    private final class NearlyFullSink: EventSink {
-        let isFull = Mutex(true)
+    /// A log that finds no space for some appends.
+    private final class FullSink: EventSink {
         private let count = Mutex(0)
+        private let isFull: @Sendable (_ append: Int) -> Bool
+
+        /// - Parameter isFull: for which appends, counted from 1
+        init(_ isFull: @escaping @Sendable (_ append: Int) -> Bool) { self.isFull = isFull }
 
         func source(named name: String) async throws(EventLogError) -> SourceID { SourceID(rawValue: 1) }
         func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { nil }
@@ -24,46 +27,27 @@ struct FullLedgerTests {
                 count += 1
                 return count
             }
-            if number % 2 == 1, isFull.withLock({ $0 }) { throw EventLogError(.diskFull, path: "disk") }
+            if isFull(number) { throw EventLogError(.diskFull, path: "disk") }
             return nil
         }
     }
 
     @Test func `a disk that is nearly full for a while is reported once, and so is its end`() async throws {
-        let sink = NearlyFullSink()
+        let isFull = Atomic(true)
+        let sink = FullSink { !$0.isMultiple(of: 2) && isFull.load(ordering: .relaxed) }
         let notices = Mutex<[String]>([])
         let log = PatientSink(sink, pauses: 0.001...0.01, quietSeconds: 0.5) { notice in
             notices.withLock { $0.append("\(notice)") }
         }
         for _ in 0..<50 { _ = try await log.append([]) }
         #expect(notices.withLock { $0.count } == 1)
-        sink.isFull.withLock { $0 = false }
+        isFull.store(false, ordering: .relaxed)
         _ = try await log.append([])
         try await eventually { notices.withLock { $0.count } >= 2 }
         #expect(notices.withLock { $0.last } == SpaceNotice.roomAgain.description)
-        sink.isFull.withLock { $0 = true }
+        isFull.store(true, ordering: .relaxed)
         for _ in 0..<4 { _ = try await log.append([]) }
         #expect(notices.withLock { $0.count } == 3)
-    }
-
-    /// A log that takes some appends and then finds no space.
-    private final class FilledSink: EventSink {
-        private let left: Mutex<Int>
-        init(after appends: Int) { left = Mutex(appends) }
-
-        func source(named name: String) async throws(EventLogError) -> SourceID { SourceID(rawValue: 1) }
-        func storedCursor(_ key: String) async throws(EventLogError) -> [UInt8]? { nil }
-
-        func append(
-            _ events: [NewEvent], cursor: SourceCursor?, token: AppendToken?
-        ) async throws(EventLogError) -> ClosedRange<EventSequence>? {
-            let isFull = left.withLock { left in
-                left -= 1
-                return left < 0
-            }
-            if isFull { throw EventLogError(.diskFull, path: "disk") }
-            return nil
-        }
     }
 
     @Test(arguments: [0, 1, 2])
@@ -76,7 +60,7 @@ struct FullLedgerTests {
         let buffer = LiveBuffer(byteLimit: 10_000 * LiveBuffer.size(record(9_999)))
         let board = SourceBoard("radio") { _, _ in }
         let store = LiveStore(
-            name: "radio", target: IngestTarget(log: FilledSink(after: appends)), buffer: buffer, board: board)
+            name: "radio", target: IngestTarget(log: FullSink { $0 > appends }), buffer: buffer, board: board)
         let offered = 12_000
         for number in 0..<5_000 { _ = buffer.offer(record(number), lossReason: "too fast") }
         let running = Task {
