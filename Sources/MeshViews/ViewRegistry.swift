@@ -22,10 +22,18 @@ package enum ViewRegistry {
         ]
     }
 
-    /// The tables of each view.
-    package static let tables: [String: [DeclaredTable]] = {
+    private static let declared: [(view: String, tables: [DeclaredTable])] = {
         func tables<View: BuiltInView>(_ view: View) -> (String, [DeclaredTable]) { (view.name, View.tables) }
-        return Dictionary(projections(ViewCaps()).map { tables($0) }) { first, _ in first }
+        return projections(ViewCaps()).map { tables($0) }
+    }()
+
+    /// The tables of each view.
+    package static let tables = Dictionary(declared.map { ($0.view, $0.tables) }) { first, _ in first }
+
+    /// The rows of the views, by which generic queries read them: first those of the tables with their view's name.
+    package static let rows: [any QueryRow.Type] = {
+        let rows = declared.flatMap(\.tables).compactMap(\.row)
+        return rows.filter { $0.table == $0.view } + rows.filter { $0.table != $0.view }
     }()
 
     /// The projection of a custom view.
@@ -35,14 +43,6 @@ package enum ViewRegistry {
     package static func makeState<View: LedgerView>(of view: View.Type, in store: ViewStore) throws {
         try RowTable(View.cap, store).makeState()
     }
-
-    /// The rows of the views, by which generic queries read them: for each view first the table with the view's name.
-    package static let rows: [any QueryRow.Type] = [
-        NodeRow.self, PositionRow.self, TelemetryRow.self, MessageRow.self, WaypointRow.self, TraceRouteRow.self, LinkRow.self,
-        GatewayRow.self, MapReportRow.self, SensorRow.self, NodeChangeRow.self, RadioRow.self, ChannelRow.self,
-        GatewayNodeRow.self,
-        HardwareRow.self, UnknownTelemetryRow.self, ArchivedRow.self, ReferenceRow.self,
-    ]
 
     /// The types with a time, by their tables.
     package static let kinds: [String: any ViewRow.Type] = {

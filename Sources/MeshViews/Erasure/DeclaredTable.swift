@@ -1,5 +1,6 @@
 import Projections
 import ProtobufWire
+import ViewQuery
 
 /// A table of a built-in view, and what an erasure removes from it in the baselines of dropped events.
 package struct DeclaredTable: Sendable {
@@ -26,6 +27,8 @@ package struct DeclaredTable: Sendable {
     }
 
     package let name: String
+    /// What a row of it is; nil for state, and for rows that only the view's own queries can read.
+    var row: (any QueryRow.Type)?
     let isState: Bool
     let ofNode: OfNode
     let ofPacket: OfPacket
@@ -35,8 +38,15 @@ package struct DeclaredTable: Sendable {
     var source: (@Sendable (ErasedNode, RawSpan, RawSpan) -> UInt32?)?
 
     /// A table whose rows are asked for.
-    static func rows(_ name: String, ofNode: OfNode, ofPacket: OfPacket, countedIn count: RowCount? = nil) -> DeclaredTable {
-        DeclaredTable(name: name, isState: false, ofNode: ofNode, ofPacket: ofPacket, count: count)
+    static func rows(_ name: String, ofNode: OfNode, ofPacket: OfPacket) -> DeclaredTable {
+        DeclaredTable(name: name, isState: false, ofNode: ofNode, ofPacket: ofPacket)
+    }
+
+    /// A table whose rows generic queries read.
+    static func rows<Row: QueryRow>(_ row: Row.Type, ofNode: OfNode, ofPacket: OfPacket, countedIn count: RowCount? = nil)
+        -> DeclaredTable
+    {
+        DeclaredTable(name: row.table, row: row, isState: false, ofNode: ofNode, ofPacket: ofPacket, count: count)
     }
 
     /// A table that only serves the fold.

@@ -16,7 +16,7 @@ package struct MessagesView: BuiltInView {
     package var policy: String { "cap=\(cap);waiting=\(WaitingReceipts.most);\(TimePolicy.text)" }
     package static let tables: [DeclaredTable] = [
         .rows(
-            "messages", ofNode: .row { MessageRow(key: $1, value: $2)?.isOf($0.node) ?? true },
+            MessageRow.self, ofNode: .row { MessageRow(key: $1, value: $2)?.isOf($0.node) ?? true },
             ofPacket: .row { erasure, key, value in
                 MessageRow(key: key, value: value).map { erasure.isOf($0.id, $0.from) } ?? false
             },

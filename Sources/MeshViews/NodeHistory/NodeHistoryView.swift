@@ -12,7 +12,7 @@ struct NodeHistoryView: BuiltInView {
     var policy: String { "cap=\(cap);nodes=\(nodeCap);\(TimePolicy.text)" }
     static let tables: [DeclaredTable] = [
         .rows(
-            "nodehistory", ofNode: .key,
+            NodeChangeRow.self, ofNode: .key,
             ofPacket: .row { erasure, key, _ in key.byteCount >= 16 && erasure.events.contains(key.bigEndianUInt64(at: 8)) },
             countedIn: .ofSeries()),
         .rows(HardwareRow.self, ofPacket: .nothing),

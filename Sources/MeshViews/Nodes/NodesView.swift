@@ -17,7 +17,7 @@ package struct NodesView: BuiltInView {
         return "cap=\(cap);newcomer=\(Self.newcomerEvents);\(TimePolicy.text)\(kept)"
     }
     package static let tables: [DeclaredTable] = [
-        .rows("nodes", ofNode: .key, ofPacket: .nothing), .rows("channels", ofNode: .nothing, ofPacket: .nothing),
+        .rows(NodeRow.self, ofNode: .key, ofPacket: .nothing), .rows(ChannelRow.self, ofNode: .nothing, ofPacket: .nothing),
         .state(NodeMarks.table, ofNode: .key, ofPacket: .nothing), ArchiveFlag.declaration,
     ]
     package let cap: Int

@@ -19,7 +19,7 @@ package struct PositionsView: CappedSeriesView {
         return text
     }
     package static let tables: [DeclaredTable] = [
-        .rows("positions", ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
+        .rows(PositionRow.self, ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
         .state("counts", ofNode: .key, ofPacket: .nothing), FavoriteCaps.declaration,
     ]
     private let caps: ViewCaps

@@ -11,7 +11,7 @@ struct RadiosView: BuiltInView {
     var policy: String { "cap=\(cap);parts=\(Self.mostParts);\(TimePolicy.text)" }
     /// The rows of a source are those of the node that its radio is.
     static let tables: [DeclaredTable] = {
-        var radios = DeclaredTable.rows("radios", ofNode: ofSource(at: 0), ofPacket: .nothing)
+        var radios = DeclaredTable.rows(RadioRow.self, ofNode: ofSource(at: 0), ofPacket: .nothing)
         radios.source = ownSource
         return [
             radios, .state("counts", ofNode: ofSource(at: 0), ofPacket: .nothing),

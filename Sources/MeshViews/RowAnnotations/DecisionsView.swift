@@ -12,13 +12,13 @@ package struct DecisionsView: BuiltInView {
     var policy: String { "most=\(Self.most)" }
     package static let tables: [DeclaredTable] = [
         .rows(
-            ArchivedRow.table,
+            ArchivedRow.self,
             ofNode: .row { ArchivedRow(key: $1, value: $2)?.nodes.contains($0.node.number) ?? true },
             ofPacket: .row { erasure, key, value in
                 ArchivedRow(key: key, value: value)?.packets.contains { erasure.isOf($0.id, $0.from) } ?? false
             }),
         .rows(
-            ReferenceRow.table,
+            ReferenceRow.self,
             ofNode: .row { ReferenceRow(key: $1, value: $2)?.nodes.contains($0.node.number) ?? true }, ofPacket: .nothing),
         .state(firstTable, ofNode: .nothing, ofPacket: .nothing),
     ]

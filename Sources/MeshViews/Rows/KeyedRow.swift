@@ -74,9 +74,9 @@ extension DeclaredRow {
 extension DeclaredTable {
     /// The table of these rows.
     static func rows<Row: DeclaredRow & QueryRow>(
-        _: Row.Type, ofPacket: OfPacket, countedIn count: RowCount? = nil
+        _ row: Row.Type, ofPacket: OfPacket, countedIn count: RowCount? = nil
     ) -> DeclaredTable {
-        .rows(Row.table, ofNode: .declared(Row.self), ofPacket: ofPacket, countedIn: count)
+        .rows(row, ofNode: .declared(row), ofPacket: ofPacket, countedIn: count)
     }
 }
 

@@ -10,7 +10,7 @@ struct SensorsView: CappedSeriesView {
     let version: UInt32 = 2
     var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     static let tables: [DeclaredTable] = [
-        .rows("sensors", ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
+        .rows(SensorRow.self, ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
         .state("counts", ofNode: .key, ofPacket: .nothing), FavoriteCaps.declaration,
     ]
     var favorites: FavoriteCaps

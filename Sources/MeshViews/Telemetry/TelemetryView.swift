@@ -15,8 +15,8 @@ package struct TelemetryView: CappedSeriesView {
     package let oldestReadableVersion: UInt32 = 2
     package var policy: String { "cap=\(favorites.cap);\(TimePolicy.text)\(favorites.text)" }
     package static let tables: [DeclaredTable] = [
-        .rows("telemetry", ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
-        .rows("unknown_telemetry", ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries("unknown_counts")),
+        .rows(TelemetryRow.self, ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries()),
+        .rows(UnknownTelemetryRow.self, ofNode: .key, ofPacket: .secondField, countedIn: .ofSeries("unknown_counts")),
         .state("counts", ofNode: .key, ofPacket: .nothing), .state("unknown_counts", ofNode: .key, ofPacket: .nothing),
         FavoriteCaps.declaration,
     ]

@@ -23,7 +23,7 @@ struct TraceRoutesView: KeyedView {
 
     static let tables: [DeclaredTable] = [
         .rows(
-            TraceRouteRow.table, ofNode: .parts(withoutPlace),
+            TraceRouteRow.self, ofNode: .parts(withoutPlace),
             ofPacket: .row { erasure, key, value in
                 TraceRouteRow.decode(key: key, value: value)
                     .map { erasure.isOf($0.id, $0.from) || erasure.isOf($0.replyID, $0.to) } ?? false

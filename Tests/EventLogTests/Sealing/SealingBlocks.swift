@@ -21,6 +21,23 @@ struct SealingBlocks {
         #expect(!decoder.decodes(block.bytes, first: run.first + 1, into: &decoded))
     }
 
+    @Test func `a block of what cannot be compressed has room for the facts of all its events`() throws {
+        var generator = SeededGenerator(seed: 3)
+        let run = randomRun(&generator, count: 400, largest: 300)
+        let summariser = EventSummariser(facets: [1, 2]) { _, payload, facts in
+            guard payload.byteCount >= 8 else { return }
+            facts.insert(unsafe payload.unsafeLoadUnaligned(as: UInt32.self), 1)
+            facts.insert(unsafe payload.unsafeLoadUnaligned(fromByteOffset: 4, as: UInt32.self), 2)
+        }
+        let block = try BlockEncoder(summariser: summariser).encode(run, count: run.count)
+        let header = BlockHeader(block.bytes.span.rawBytes, first: run.first)
+        let factsLength = header.map { $0.factsLength } ?? 0
+        #expect(factsLength > 1_000)
+        var decoded = RecordRun()
+        #expect(try BlockDecoder().decodes(block.bytes, first: run.first, into: &decoded))
+        #expect(decoded.ends == run.ends && decoded.bytes.prefix(decoded.byteCount) == run.bytes.prefix(run.byteCount))
+    }
+
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `blocks fill their pages to the end and follow each other`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
