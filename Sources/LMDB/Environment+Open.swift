@@ -147,7 +147,7 @@ extension Environment {
             return unsafe mdb_env_open(handle, path, flags, fileMode)
         }
         guard let owner = try folder.otherOwner() else {
-            let files = try CheckedFiles(["data.mdb"] + (lacksLocks(path, options) ? [] : ["lock.mdb"]), in: folder)
+            let files = try LinkedFiles(["data.mdb"] + (lacksLocks(path, options) ? [] : ["lock.mdb"]), in: folder)
             return unsafe mdb_env_open(handle, files.path, flags, fileMode)
         }
         // They hold for this thread only.

@@ -129,7 +129,7 @@ struct ReplacedFolders {
             environment.close()
         }
         #expect(Set(try FileManager.default.contentsOfDirectory(atPath: store)) == ["data.mdb", "lock.mdb"])
-        var files: CheckedFiles? = try CheckedFiles(["data.mdb", "lock.mdb"], in: OpenedFolder(store))
+        var files: LinkedFiles? = try LinkedFiles(["data.mdb", "lock.mdb"], in: OpenedFolder(store))
         let links = try #require(files?.path)
         for name in ["data.mdb", "lock.mdb"] {
             #expect(try inode(links + "/" + name) == inode(store + "/" + name))

@@ -2,12 +2,12 @@
 import struct
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from caps import Series, age, vacated
-from identity import WINDOW
 from opening import BROADCAST, signing_key
 
 SENT, FAILED, IMPLICIT, DELIVERED = 1, 2, 3, 4
 STATES = {SENT: "sent", FAILED: "failed", IMPLICIT: "implicitlyAcknowledged", DELIVERED: "delivered"}
-WAITING_PACKETS, WAITING_RECEIPTS, GATEWAYS = 4096, 4, 32
+WAITING_PACKETS, WAITING_RECEIPTS, WAITING_SECONDS, GATEWAYS = 4096, 4, 3600, 32
+REACH_SECONDS = 3600  # of a decision about a message
 CHANNELS, OTHERS = 4096, ("(others)", 0)
 
 
@@ -57,7 +57,7 @@ class Messages:
             return
         self.by_packet.setdefault(key, []).append(heard.of)
         for at, sender, reason in self.waiting.pop(key, []):
-            if abs(at - time) <= WINDOW:
+            if abs(at - time) <= WAITING_SECONDS:
                 self.raise_state(row, sender, reason)
 
     def known(self, sender, number):
@@ -88,7 +88,7 @@ class Messages:
 
     def annotate(self, sender, number, time, changes):
         """What a person decided about the message of this packet that is nearest to a time."""
-        near = [row for row in self.known(sender, number) if abs(row["time"] - time) <= WINDOW]
+        near = [row for row in self.known(sender, number) if abs(row["time"] - time) <= REACH_SECONDS]
         if near:
             min(near, key=lambda row: (abs(row["time"] - time), row["first_sequence"])).update(changes)
 

@@ -1,7 +1,6 @@
 """The views of waypoints and of ways: waypoints, trace routes, links."""
 import math
 from caps import Totals, age
-from identity import WINDOW
 from opening import BROADCAST, NOBODY
 from packets import IMPORT, LATEST
 from schema import messages
@@ -10,6 +9,7 @@ from traffic_views import cut, span
 ROUTE, STRENGTHS, NEIGHBORS = 16, 17, 64
 SAMPLE_SECONDS, SAMPLES = 900, 128
 PLACES = 20_000
+ANSWER_SECONDS = 3600  # between a trace route and its answer
 UNKNOWN = -128
 
 
@@ -96,7 +96,7 @@ class TraceRoutes:
         key = (packet.to, heard.data.request_id) if answers else (heard.sender, packet.id)
         row = self.rows.get(key)
         if row and row["reply_sequence" if answers else "request_sequence"] != heard.first_sequence and IMPORT not in (time[1], row["time_source"]) \
-                and abs(row["time"] - time[0]) > WINDOW:
+                and abs(row["time"] - time[0]) > ANSWER_SECONDS:
             if time[0] < row["time"]:
                 return
             row = None

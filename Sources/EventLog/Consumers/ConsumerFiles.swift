@@ -47,7 +47,7 @@ package struct ConsumerFiles: Sendable {
         return sequence
     }
 
-    /// Removes the position of a consumer that follows a view.
+    /// Makes a consumer of a view begin again with all rows.
     /// - Parameter file: with its suffix.
     package func beginWithRows(_ file: String) throws(EventLogError) {
         let words = try (CheckedText.read(positionPath(file)) ?? "").split(whereSeparator: \.isWhitespace)

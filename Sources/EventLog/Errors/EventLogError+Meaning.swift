@@ -94,6 +94,7 @@ extension EventLogError: CustomStringConvertible {
             "the ledger has dropped events that only this backup may have, so nothing was changed; put the file back, or choose another folder"
         case .beyondRetention: "retention has dropped this event; only its hash is left"
         case .notCuttable: "the log cannot be cut there"
+        case .originName: "this cannot be a log's name in notes; use one without spaces and plus signs, such as example.org/mesh"
         case .consumerName: "this is not a valid name for a consumer; use 1 to 64 letters, digits, - and _"
         case .missingConsumer: "there is no consumer with this name; list them with `meshledger follow consumers`"
         case .consumerHeld:

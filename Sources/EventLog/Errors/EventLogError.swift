@@ -2,7 +2,7 @@ public import LMDB
 
 /// An error of the log: what was attempted, on which file, why it failed, and what to do.
 public struct EventLogError: Error, Sendable {
-    public enum Code: Sendable, Hashable {
+    public enum Code: Sendable, Hashable, CaseIterable {
         /// There is no log at the path.
         case missing
         /// The file is not a recording of a log.
@@ -72,6 +72,8 @@ public struct EventLogError: Error, Sendable {
         case notCuttable
         /// The name is not valid for a consumer.
         case consumerName
+        /// The name cannot be a log's in signed notes.
+        case originName
         /// There is no consumer with that name.
         case missingConsumer
         /// The consumer is already running; `holder` is its process.

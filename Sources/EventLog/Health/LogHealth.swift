@@ -17,7 +17,7 @@ public struct LogHealth: Sendable, Equatable {
     public var areWritesClosed = false
     /// Slots of killed readers that were freed.
     public var clearedReaders: UInt64 = 0
-    /// The processes that keep freed space from being reused, the longest running first.
+    /// The processes that keep freed space from being reused, the furthest behind first.
     public var readers: [LogReading] = []
 
     public init(sizeLimit: Int) { self.sizeLimit = sizeLimit }

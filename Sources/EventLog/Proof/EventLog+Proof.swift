@@ -5,7 +5,7 @@ extension EventLog {
     /// The key that verifies signatures of this log's checkpoints. Keep it outside the ledger: anyone with write access there could replace it.
     ///
     /// - Parameter origin: the log's name in its notes, if that is not the default.
-    /// - Throws: `.permission` if the key cannot be read.
+    /// - Throws: `.permission` if the key cannot be read, `.originName`.
     public func verifier(origin: String? = nil) throws(EventLogError) -> NoteVerifier { try signer(origin).verifier }
 
     /// A signed note of how many events there are and of their root: kept elsewhere, it can later prove that history was not rewritten.
@@ -17,7 +17,7 @@ extension EventLog {
     ///   - origin: the log's name in it, such as `example.org/mesh`; by default `meshledger/` and its identifier.
     ///   - namesSources: whether extension lines also commit to the names of the sources and the origins of copied events. A cosigner
     ///     need not have checked them.
-    /// - Throws: `.tooFewEvents`; `.permission` if the signing key cannot be read.
+    /// - Throws: `.tooFewEvents`; `.permission` if the signing key cannot be read; `.originName` if the origin has spaces, plus signs or the like.
     public func checkpoint(
         size: EventSequence? = nil, origin: String? = nil, namesSources: Bool = false
     ) throws(EventLogError) -> SignedNote {
@@ -38,6 +38,7 @@ extension EventLog {
         let cut = tree.tiles.reader.cut
         guard sequence.rawValue > cut else { throw dropped(sequence, cut) }
         let note = try checkpoint(&tree, size: nil)
+        IssuedCheckpoints(ledger: path).add(tree.head)
         let place = sequence.rawValue - 1
         let hashes = try tree.inclusionProof(of: place, size: tree.head)
         let event = try tree.revealed(place)
@@ -90,7 +91,10 @@ extension EventLog {
     }
 
     package func signer(_ origin: String? = nil) throws(EventLogError) -> NoteSigner {
-        try SigningKey.signer(
+        if let origin, !LogCheckpoint.isOrigin(origin) {
+            throw EventLogError(.originName, path: path, detail: "\(origin) cannot be a log's name in notes")
+        }
+        return try SigningKey.signer(
             at: LogFolder(path: path).signingKeyPath, name: origin ?? LogCheckpoint.origin(identifier: identifier))
     }
 }

@@ -76,6 +76,10 @@ extension EventLog {
     /// - Throws: `.tooFewEvents` and errors of the file.
     public func origin(of sequence: EventSequence) throws(EventLogError) -> EventOrigin {
         let reader = try beginRead()
+        guard sequence >= EventSequence(1), sequence <= reader.head else {
+            throw EventLogError(
+                .tooFewEvents, path: path, detail: "it ends with event \(reader.head) and has no event \(sequence)")
+        }
         var origins = OriginReader(own: try ledgerID)
         let origin = try origins.origin(of: sequence.rawValue, reader)
         return EventOrigin(ledger: origin.ledger.text, sequence: EventSequence(origin.sequence))

@@ -45,6 +45,7 @@ extension EventLog {
             for table in [
                 store.events, store.sealed, store.arrivals, store.salts, store.tree, store.sources, store.cursors, store.meta,
             ] { pages += try read.statistics(table).pages }
+            if let origins = store.origins { pages += try read.statistics(origins).pages }
             return try pages * store.environment.info().pageSize
         }
     }

@@ -26,7 +26,8 @@ struct LogTime {
 
     /// - Parameter age: the age counted from this time, in seconds.
     init(age: Int64) {
-        let age = Int64(clamping: age.multipliedReportingOverflow(by: 1_000_000).overflow ? .max : age * 1_000_000)
+        let (product, overflows) = age.multipliedReportingOverflow(by: 1_000_000)
+        let age = overflows ? .max : product
         longestStep = min(max(age / 4, Self.slack), 36 * Self.slack)
         proof = min(max(age, Self.slack), 7 * 24 * Self.slack)
     }

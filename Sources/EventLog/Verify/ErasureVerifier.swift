@@ -20,31 +20,28 @@ struct ErasureVerifier {
     ///   - listed: the erasures that the log lists now, including those added after the check began.
     ///   - isPending: whether the erasure that was under way still is.
     func finish(
-        _ listed: [Erasure], unrecorded: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool
-    ) -> [LogVerification.Problem] {
-        var problems: [LogVerification.Problem] = []
-        func add(_ sequence: UInt64, _ text: String) {
-            problems.append(LogVerification.Problem(sequence: EventSequence(sequence), text: text))
-        }
+        _ listed: [Erasure], unrecorded: SequenceSet, cut: UInt64, head: UInt64, isPending: Bool, _ result: inout LogVerification
+    ) {
         let known = listed.filter { $0.sequence.rawValue <= head }.map(\.sequence)
-        if known != recorded.map(\.sequence) { add(0, "the list of events that record erasures does not match the events") }
+        if known != recorded.map(\.sequence) {
+            result.add(0, "the list of events that record erasures does not match the events")
+        }
         let named = SequenceSet((listed + recorded).flatMap { SequenceSet($0.ranges).ranges } + unrecorded.ranges)
         for range in erased.subtracting(named).ranges {
-            for sequence in range { add(sequence, "it is erased, but no event records that: its payload was removed") }
+            for sequence in range { result.add(sequence, "it is erased, but no event records that: its payload was removed") }
         }
         for erasure in recorded where pending.map({ erasure.sequence < $0 }) ?? true {
             for range in SequenceSet(erasure.ranges).from(cut + 1).through(head).subtracting(withoutPayload).ranges {
                 for sequence in range {
-                    add(sequence, "event \(erasure.sequence) records that it was erased, but it has its payload")
+                    result.add(sequence, "event \(erasure.sequence) records that it was erased, but it has its payload")
                 }
             }
         }
         if let pending, isPending {
-            add(
+            result.add(
                 pending.rawValue,
                 "the erasure that it records is not finished: old bytes may still be there; open the ledger for writing to finish it"
             )
         }
-        return problems
     }
 }

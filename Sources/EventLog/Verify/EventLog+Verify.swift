@@ -15,6 +15,22 @@ extension EventLog {
         extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
         progress: (LogVerificationProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> LogVerification {
+        var isStopped = false
+        while true {
+            let cut = try extent().cut
+            let result = try verifyOnce(extending: checkpoint, signedBy: verifier) {
+                isStopped = !progress($0)
+                return !isStopped
+            }
+            // What retention drops meanwhile looks missing.
+            if result.isIntact || isStopped { return result }
+            if try extent().cut == cut { return result }
+        }
+    }
+
+    private func verifyOnce(
+        extending checkpoint: LogCheckpoint?, signedBy verifier: NoteVerifier?, progress: (LogVerificationProgress) -> Bool
+    ) throws(EventLogError) -> LogVerification {
         let (head, cut) = try extent()
         let tileCount = (head + LogStore.tileSize - 1) / LogStore.tileSize
         var result = LogVerification()
@@ -49,9 +65,7 @@ extension EventLog {
         var isPending = false
         if pending != nil { isPending = try waitsInVain { () throws(EventLogError) in try pendingErasure() == pending } }
         let unrecorded = try verifyUnrecorded(signedBy: verifier, &result)
-        for problem in erasures.finish(try listedErasures(), unrecorded: unrecorded, cut: cut, head: head, isPending: isPending) {
-            result.add(problem)
-        }
+        erasures.finish(try listedErasures(), unrecorded: unrecorded, cut: cut, head: head, isPending: isPending, &result)
         if let checkpoint {
             try verify(extending: checkpoint, &result)
             let later = erasures.recorded.map(\.sequence).filter { $0.rawValue > checkpoint.size }

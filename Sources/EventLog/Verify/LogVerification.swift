@@ -19,17 +19,15 @@ public struct LogVerification: Sendable, Equatable {
 
     public var isIntact: Bool { problemCount == 0 }
 
-    mutating func add(_ problem: Problem) { add(problem.sequence.rawValue, problem.text) }
-
     mutating func add(_ finding: TileFinding) {
         eventsChecked += finding.eventsChecked
         payloadBytes += finding.payloadBytes
         for problem in finding.problems { add(problem.sequence.rawValue, problem.text) }
     }
 
-    mutating func add(_ sequence: UInt64, _ text: String) {
+    mutating func add(_ sequence: UInt64, _ text: @autoclosure () -> String) {
         problemCount += 1
-        if problems.count < 1000 { problems.append(Problem(sequence: EventSequence(sequence), text: text)) }
+        if problems.count < 1000 { problems.append(Problem(sequence: EventSequence(sequence), text: text())) }
     }
 }
 

@@ -54,6 +54,17 @@ struct BackupFolder: Sendable {
         }
     }
 
+    /// The erasures up to its last run; an old backup has no list of them.
+    /// - Throws: `.corrupt` if the list is damaged.
+    func erasures() throws(EventLogError) -> [Erasure] {
+        guard FileManager.default.fileExists(atPath: erasuresPath) else { return [] }
+        let bytes = try Self.contents(erasuresPath)
+        guard let known = try? JSONDecoder().decode([Erasure].self, from: Data(bytes)) else {  // reported as damage
+            throw EventLogError(.corrupt, path: erasuresPath, detail: "the backup's list of erasures is damaged")
+        }
+        return known
+    }
+
     static func contents(_ path: String) throws(EventLogError) -> [UInt8] {
         let file = try SmallFile.open(path, O_RDONLY)
         defer { close(file) }

@@ -61,9 +61,10 @@ struct BackupRun {
     private func write(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
         let old = try folder.manifest()
         if let old { try check(old) } else { try refuseLosingParts() }
-        let pending = try log.pendingErasure()
-        let erasures = try log.erasures()
+        // An erasure that is recorded from now on is beyond the snapshot, and carried out in the backup by its next run.
         let snapshot = try RecordingSnapshot(log)
+        let pending = try log.pendingErasure()
+        let erasures = try log.erasures().filter { $0.sequence.rawValue <= snapshot.head }
         var note: SignedNote?
         if snapshot.head > 0 {
             note = try? log.checkpoint(size: EventSequence(snapshot.head), namesSources: true)  // the key may not be readable
@@ -76,7 +77,7 @@ struct BackupRun {
             ledger: log.identifier, created: snapshot.created, time: log.options.clock(), size: snapshot.head,
             root: Hexadecimal.text(report.root), erasedThrough: min(snapshot.head, (pending?.rawValue ?? .max) - 1))
         let event = try log.beginRead().cutNumber(CutRow.event) ?? 0
-        let kept = try kept(old, erasures, cut: snapshot.cut, toldBy: event, &report)
+        let kept = try kept(old, erasures, cut: snapshot.cut, recordedBy: event, &report)
         let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
         try takeState(snapshot.cut, first: first, old, &manifest, &report)
         var next = first
@@ -160,7 +161,7 @@ struct BackupRun {
 
     /// Parts that need not, or cannot, be written again, by their first event.
     private func kept(
-        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, toldBy event: UInt64, _ report: inout BackupReport
+        _ old: BackupManifest?, _ erasures: [Erasure], cut: UInt64, recordedBy event: UInt64, _ report: inout BackupReport
     ) throws(EventLogError) -> [UInt64: BackupManifest.Part] {
         guard let old else { return [:] }
         let later = erasures.filter { $0.sequence.rawValue > old.erasedThrough }

@@ -23,9 +23,9 @@ extension EventLog {
         try BackupRun(log: self, folder: BackupFolder(path: folder), options: options).run(progress)
     }
 
-    /// Reads a backup from end to end: every part, its events, all other files, and the root that follows from them.
+    /// Reads a backup from end to end: every part, its events, all other files but the keys, and the root that follows from them.
     ///
-    /// - Throws: `.notABackup`, `.missing`, `.corrupt` with the part that is damaged.
+    /// - Throws: `.notABackup`, `.missingBackup`, `.corrupt` with the part that is damaged.
     public static func checkBackup(
         _ path: String, progress: (RecordingProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> BackupContents {
@@ -33,6 +33,7 @@ extension EventLog {
         let manifest = try folder.requiredManifest()
         var contents = BackupContents(manifest)
         for file in manifest.files { try folder.check(file) }
+        _ = try folder.erasures()
         var tree = LeafTree()
         let first = manifest.parts.first?.first ?? 1
         if first > 1 {
@@ -59,7 +60,7 @@ extension EventLog {
     }
 
     /// The identifier of the ledger that a backup is of.
-    /// - Throws: `.notABackup`, `.missing`, `.corrupt`.
+    /// - Throws: `.notABackup`, `.missingBackup`, `.corrupt`.
     package static func ledger(ofBackup path: String) throws(EventLogError) -> String {
         try BackupFolder(path: path).requiredManifest().ledger
     }
@@ -75,7 +76,7 @@ extension EventLog {
     ///   - end: where to stop; nil for everything.
     ///   - erasures: those of a later state of the log, which are applied to the new one.
     ///   - erase: carries these out; by default in the log only, not in the baselines of dropped events.
-    /// - Throws: `.exists`, `.notABackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.beyondRetention` for a state of which the backup
+    /// - Throws: `.exists`, `.notABackup`, `.missingBackup`, `.corrupt` with the part that is damaged, `.tooFewEvents`, `.beyondRetention` for a state of which the backup
     ///   lacks events, `.diskFull`, …
     public static func restore(
         _ backup: String, to new: String, until end: RestoreEnd? = nil, erasures: [Erasure] = [],

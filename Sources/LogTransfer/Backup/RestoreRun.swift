@@ -205,13 +205,7 @@ struct RestoreRun {
     /// Erases the events that were erased later than the restored state.
     private func eraseLater(_ log: EventLog, _ report: inout RestoreReport) async throws(EventLogError) {
         var later = erasures
-        if FileManager.default.fileExists(atPath: folder.erasuresPath) {
-            let bytes = try BackupFolder.contents(folder.erasuresPath)
-            guard let known = try? JSONDecoder().decode([Erasure].self, from: Data(bytes)) else {  // reported as damage
-                throw EventLogError(.corrupt, path: folder.erasuresPath, detail: "the backup's list of erasures is damaged")
-            }
-            later += known
-        }
+        later += try folder.erasures()
         // Erasures that name no event differ by their own sequences.
         struct Key: Hashable {
             let ranges: [ClosedRange<EventSequence>]

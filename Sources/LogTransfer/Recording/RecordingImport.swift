@@ -59,16 +59,22 @@ struct RecordingImport {
         guard reader.head.first <= head + 1, head == 0 || isOwn || index?.mirrored == reader.head.ledger else { return false }
         for (place, source) in reader.sources.enumerated() where source.id.rawValue != UInt32(place) + 1 { return false }
         if zip(try log.sources(), reader.sources).allSatisfy({ $0.id == $1.id && $0.name == $1.name }) { return true }
-        guard !isOwn || head == 0 else {
+        try refuseOtherSources()
+        return false
+    }
+
+    /// The events of this log's own recording cannot be added as new ones, under other sources.
+    private func refuseOtherSources() throws(EventLogError) {
+        guard reader.head.ledger != own || head == 0 else {
             throw EventLogError(
                 .forked, path: log.path, detail: "the sources of the ledger \(own.text) are not those recorded")
         }
-        return false
     }
 
     mutating func run(_ progress: (RecordingProgress) -> Bool) async throws(EventLogError) -> RecordingImportReport {
         if report.isExact {
             for source in reader.sources where try await log.source(copied: source.name, created: source.created) != source.id {
+                try refuseOtherSources()
                 report.isExact = false
             }
         }

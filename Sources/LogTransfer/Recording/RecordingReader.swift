@@ -75,9 +75,15 @@ struct RecordingReader {
         }
     }
 
+    /// A block and what is read with it have far fewer events.
+    private static let mostTilesAhead: UInt64 = (1 << 20) / LogStore.tileSize
+
     private mutating func readTiles() throws(EventLogError) {
         guard let pairs = RecordingPairs(frames.content) else { throw frames.damage }
+        // A false recording could name tiles without end, each of which takes far more memory than its bytes in the file.
+        let first = (next - 1) / LogStore.tileSize
         for pair in pairs.pairs {
+            guard pair.number >= first, pair.number - first <= Self.mostTilesAhead else { throw frames.damage }
             guard let salts = TileSalts(stored: pair.value) else { throw frames.damage }
             tiles[pair.number] = salts
         }

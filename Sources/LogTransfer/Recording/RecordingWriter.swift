@@ -82,10 +82,14 @@ struct RecordingWriter {
     private mutating func step(_ next: inout UInt64) throws(EventLogError) {
         do {
             let reader = try log.beginRead()
+            guard next > reader.cut else {
+                throw EventLogError(
+                    .beyondRetention, path: log.path, detail: "event \(next) was dropped while the recording was written")
+            }
             var cursor = try reader.cursor()
             var isThere = try cursor.seek(EventSequence(next), .forward, where: isNew ? selection.blocks : nil)
-            let start = run.byteCount
-            while next <= range.upperBound, run.byteCount - start < Self.stepSize {
+            var bytes = 0
+            while next <= range.upperBound, bytes < Self.stepSize {
                 let sequence = cursor.sequence.rawValue
                 guard isThere, sequence >= next, isNew || sequence == next else {
                     if isNew { return next = range.upperBound + 1 }
@@ -93,6 +97,7 @@ struct RecordingWriter {
                 }
                 guard sequence <= range.upperBound else { return next = range.upperBound + 1 }
                 guard let header = cursor.header, cursor.isIntact else { throw log.damage(cursor.sequence) }
+                bytes += cursor.record.byteCount
                 if selection.isWanted?(header, cursor.payload) ?? true { try add(cursor.record, sequence, reader) }
                 next = sequence + 1
                 isThere = try cursor.next()

@@ -104,7 +104,10 @@ package struct LogSalvage {
                 try lose(next...next)
             }
             next += 1
-            if next & 0xfff == 0 { progress(SalvageProgress(stage: .gathering, done: report.saved, total: max(report.saved, 1))) }
+            if next & 0xfff == 0 {
+                let total = max(live.countedHead ?? 0, next - 1)
+                progress(SalvageProgress(stage: .gathering, done: Int(clamping: next - 1), total: Int(clamping: total)))
+            }
         }
         if let head = live.countedHead, live.otherHead != next - 1, head >= next, isPlausible(head - next) {
             try lose(next...head)

@@ -48,7 +48,7 @@ struct TimeArgument: Equatable {
         case .seconds(let count): return start.adding(seconds: count)
         case .months(let count):
             let local = Timestamp(seconds: zone.local(start.seconds))
-            return ISOTime.earlier(local, months: -count).map { Self.moved($0, from: zone, false) }
+            return ISO8601Parser.earlier(local, months: -count).map { Self.moved($0, from: zone, false) }
         case .day:
             return Self.moved(Timestamp(seconds: zone.local(start.seconds) + Self.day), from: zone, false)
         }
@@ -72,7 +72,7 @@ struct TimeArgument: Equatable {
     private static func read(_ text: String, _ now: Timestamp, _ zone: TableZone, _ isEnd: Bool) -> Timestamp? {
         let word = text.lowercased()
         if let time = number(word) ?? distance(word, now) ?? ofDay(word, now, zone, isEnd) { return time }
-        guard let time = month(word) ?? ISOTime.parse(text) else { return nil }
+        guard let time = month(word) ?? ISO8601Parser.parse(text) else { return nil }
         return hasZone(word) ? time : moved(time, from: zone, isEnd)
     }
 
@@ -140,10 +140,10 @@ struct TimeArgument: Equatable {
         case "h", "hour", "hours": seconds = 3_600
         case "d", "day", "days": seconds = day
         case "w", "week", "weeks": seconds = 7 * day
-        case "mo", "month", "months": return ISOTime.earlier(now, months: count)
+        case "mo", "month", "months": return ISO8601Parser.earlier(now, months: count)
         case "y", "year", "years":
             let (months, overflows) = count.multipliedReportingOverflow(by: 12)
-            return overflows ? nil : ISOTime.earlier(now, months: months)
+            return overflows ? nil : ISO8601Parser.earlier(now, months: months)
         default: return nil
         }
         let (distance, overflows) = count.multipliedReportingOverflow(by: seconds)
@@ -165,7 +165,7 @@ struct TimeArgument: Equatable {
         let hours = clock.trimmingCharacters(in: .whitespaces)
         guard let colon = hours.firstIndex(of: ":") else { return nil }
         let padded = hours.distance(from: hours.startIndex, to: colon) == 1 ? "0" + hours : hours
-        guard let offset = ISOTime.parse("1970-01-01T" + padded) else { return nil }
+        guard let offset = ISO8601Parser.parse("1970-01-01T" + padded) else { return nil }
         let (time, overflows) = start.microseconds.addingReportingOverflow(offset.microseconds)
         guard !overflows else { return nil }
         let read = Timestamp(microseconds: time)
@@ -175,8 +175,8 @@ struct TimeArgument: Equatable {
     /// The first instant of a month, `2025-09`, or of a year, `2025`.
     private static func month(_ text: String) -> Timestamp? {
         switch text.utf8.count {
-        case 7: ISOTime.parse(text + "-01")
-        case 4: ISOTime.parse(text + "-01-01")
+        case 7: ISO8601Parser.parse(text + "-01")
+        case 4: ISO8601Parser.parse(text + "-01-01")
         default: nil
         }
     }

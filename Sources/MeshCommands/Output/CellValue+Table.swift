@@ -62,7 +62,7 @@ extension CellValue {
         switch self {
         case .instant(let time): time
         case .second(let time): Timestamp(seconds: time)
-        case .text(let text): ISOTime.parse(text)
+        case .text(let text): ISO8601Parser.parse(text)
         default: nil
         }
     }

@@ -117,8 +117,8 @@ private let damage = "its compressed bytes are damaged"
                 return "this takes more than 128 MB of memory: decompress it with `zstd -d --long=31`, and import the result"
             }
             done = used
-            isFull = made == buffer.count
             isAtEnd = rest == 0
+            isFull = made == buffer.count && !isAtEnd
             try output(buffer.span.extracting(0..<made))
         }
         return nil

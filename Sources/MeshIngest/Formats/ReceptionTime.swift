@@ -7,7 +7,7 @@ enum ReceptionTime {
         switch member.kind {
         case .null: return .unrecorded
         case .string:
-            guard let text = try member.string(in: line), let time = ISOTime.parse(text, needsZone: true) else {
+            guard let text = try member.string(in: line), let time = ISO8601Parser.parse(text, needsZone: true) else {
                 throw RecordFault("a time that is not ISO 8601 with Z or an offset")
             }
             return .recorded(time)

@@ -30,7 +30,7 @@ extension Ledger.Annotations {
     public func archive(
         _ descriptor: FetchDescriptor<MessageRow>, request: String = ""
     ) async throws(LedgerError) -> (events: ClosedRange<EventSequence>, count: Int)? {
-        let keys = try await ledger.fetch(descriptor, .latest).compactMap { MessageKey($0) }
+        let keys = try await ledger.fetch(descriptor.whole, .latest).compactMap { MessageKey($0) }
         guard !keys.isEmpty else { return nil }
         return (try await record(.archive(keys, request: request)), keys.count)
     }

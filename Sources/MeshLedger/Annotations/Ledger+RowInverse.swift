@@ -60,6 +60,6 @@ extension Ledger {
     }
 
     fileprivate func allTargets(_ change: ReferenceChange, _ table: String, _ name: [UInt8]) throws(LedgerError) -> Set<[UInt8]> {
-        try wrappingErrors { Set(try targets(of: change.relation, from: table, name, in: change.table)) }
+        try wrappingErrors { Set(try targets(of: change.relation, from: table, [name], in: change.table)[0]) }
     }
 }

@@ -38,7 +38,7 @@ extension Ledger {
                 try annotations.check(added.annotations, .refuse)
             }
             let source = try await added.annotations.isEmpty ? .log : log.source(named: Annotations.source)
-            let events = added.annotations.map { NewEvent($0.payload, encoding: .annotation, source: source) }
+            let events = added.annotations.flatMap(\.parts).map { NewEvent($0.payload, encoding: .annotation, source: source) }
             let range = try await log.append(added.events + events)
             if !events.isEmpty { try await flush() }
             return range

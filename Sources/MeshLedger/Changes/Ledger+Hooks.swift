@@ -2,7 +2,7 @@ import EventLog
 public import Projections
 
 extension Ledger.Changes {
-    /// Passes every change of a view to `body` after the commit that made it, until the task is cancelled: a stored row in its current state, a removed
+    /// Passes each changed row of a view to `body` after the commit that changed it, until the task is cancelled: a stored row in its current state, a removed
     /// one without a value.
     ///
     /// ```swift

@@ -74,6 +74,7 @@ public final class ViewConsumer: Sendable {
     }
 
     private func rows(_ state: inout State, _ limit: Int) throws(LedgerError) -> ViewChanges {
+        let limit = max(1, limit)
         let tables = try ledger.rowTables(of: view)
         var rows: Rows
         if let known = state.rows { rows = known } else { rows = Rows(begin: try ledger.changes.position(of: view)) }

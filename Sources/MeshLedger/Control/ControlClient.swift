@@ -32,9 +32,7 @@ final class ControlClient: Sendable {
             Glibc.close(file)
             throw .silence(of: process, path: path, "it is suspended; resume it with `kill -CONT \(process)`")
         }
-        var time = timeval(tv_sec: ControlLimits.clientPatience_s, tv_usec: 0)
-        let length = socklen_t(MemoryLayout<timeval>.size)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] { unsafe setsockopt(file, SOL_SOCKET, option, &time, length) }
+        ControlSocket.setTimeLimit(file, SO_RCVTIMEO, seconds: ControlLimits.clientPatience_s)
         do {
             _ = try await call(.hello(lowest: ControlServer.version, highest: ControlServer.version))
         } catch {

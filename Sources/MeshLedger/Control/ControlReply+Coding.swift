@@ -56,16 +56,17 @@ extension ControlFailure {
     fileprivate static let controlCodes: [ControlError.Code] = [
         .unreachable, .busy, .closing, .gone, .unknownRequest, .protocolBroken,
     ]
-    fileprivate static let logCodes: [EventLogError.Code] = [
+    static let logCodes: [EventLogError.Code] = [
         .storage, .missing, .notALog, .exists, .newerFormat, .olderFormat, .locked, .writerRunning, .alreadyOpen, .permission,
         .readOnly, .networkFileSystem, .corrupt, .sizeLimitReached, .diskFull, .outcomeUnknown, .writesClosed, .closed, .tooLarge,
         .queueFull, .tooFewEvents, .consumerName, .missingConsumer, .consumerHeld, .consumerAhead, .writerGone, .cursorMoved,
         .notARecording, .notABackup, .forked, .notErasable, .beyondRetention, .notCuttable, .readerGone,
-        .mutationDuringEnumeration, .replaced,
+        .mutationDuringEnumeration, .replaced, .reserved, .foreign, .cannotCreate, .missingBackup, .originName,
     ]
-    fileprivate static let ledgerCodes: [LedgerError.Code] = [
+    static let ledgerCodes: [LedgerError.Code] = [
         .storage, .missing, .exists, .locked, .readOnly, .permission, .otherFormat, .corrupt, .full, .notBuilt, .keys, .closed,
-        .query, .notErasable, .changesLost, .beingBuilt, .annotation, .beyondRetention,
+        .query, .notErasable, .changesLost, .beingBuilt, .annotation, .beyondRetention, .cannotCreate, .foreign, .schema,
+        .unversionedChange, .newerThanCode, .mutationDuringEnumeration, .snapshotExpired,
     ]
 
     fileprivate init(control body: RawSpan, path: String) throws {

@@ -39,6 +39,8 @@ enum ControlSocket {
             throw ControlError(.unreachable, path: path(in: ledger), number: ENOTSOCK)
         }
         let file = try make(ledger)
+        // Connecting waits, too, once a suspended process has as many connections as it lets wait.
+        setTimeLimit(file, SO_SNDTIMEO, seconds: ControlLimits.clientPatience_s)
         do throws(ControlError) {
             unsafe try withAddress(ledger) { address, length in unsafe Glibc.connect(file, address, length) }
             return file
@@ -46,6 +48,11 @@ enum ControlSocket {
             close(file)
             throw error
         }
+    }
+
+    static func setTimeLimit(_ file: Int32, _ option: Int32, seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        unsafe setsockopt(file, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// - Throws: `.permission` if there is a socket that this user may not use.

@@ -63,10 +63,16 @@ extension LedgerWriter {
             guard error.code == .locked else { throw LedgerError(error) }
         }
         let writer = try await open(at: path)
-        let done = try await writer.ask(.compact) { answer -> LogCompaction? in
-            let numbers = answer.numbers.map { Int(clamping: $0) }
-            guard numbers.count == 3 else { return nil }
-            return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
+        let done: LogCompaction
+        do throws(LedgerError) {
+            done = try await writer.ask(.compact) { answer -> LogCompaction? in
+                let numbers = answer.numbers.map { Int(clamping: $0) }
+                guard numbers.count == 3 else { return nil }
+                return LogCompaction(sizeBefore: numbers[0], sizeAfter: numbers[1], generation: UInt32(clamping: numbers[2]))
+            }
+        } catch {
+            try? await writer.close()  // the first failure is the one to report
+            throw error
         }
         try await writer.close()
         return done
@@ -213,9 +219,10 @@ extension LedgerWriter: EventSink {
             return try await body()
         } catch let error as EventLogError {
             throw error
-        } catch let error as LedgerError where error.code == .closed || error.code == .locked {
-            throw EventLogError(
-                error.code == .closed ? .closed : .locked, path: path, detail: error.description, holder: error.holder)
+        } catch let error as LedgerError {
+            if let underlying = error.underlying as? EventLogError { throw underlying }
+            let code: EventLogError.Code = error.code == .closed ? .closed : error.code == .locked ? .locked : .storage
+            throw EventLogError(code, path: path, detail: error.description, holder: error.holder)
         } catch {
             throw EventLogError(.storage, path: path, detail: "\(error)")
         }

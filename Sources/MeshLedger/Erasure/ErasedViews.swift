@@ -22,7 +22,7 @@ struct ErasedViews: Sendable {
         if FileManager.default.fileExists(atPath: folder) {
             // First renamed as a whole: otherwise a process that opens a view now would put files into the folder that is being removed.
             try LedgerError.wrapping(folder) { try OwnedFile.move(folder, to: ledger + "/" + Self.removed + UUID().uuidString) }
-            try Self.sync(ledger)
+            try OwnedFile.syncFolder(ledger)
         }
         try removeLeftovers()
     }
@@ -34,7 +34,7 @@ struct ErasedViews: Sendable {
         let names = try FileManager.default.contentsOfDirectory(atPath: ledger).filter { $0.hasPrefix(Self.removed) }
         guard !names.isEmpty else { return }
         for name in names { try OwnedFile.removeAll(ledger + "/" + name) }
-        try Self.sync(ledger)
+        try OwnedFile.syncFolder(ledger)
     }
 
     /// Removes views from before the log's last erasure, including half-built ones and those of old recipes.
@@ -44,8 +44,8 @@ struct ErasedViews: Sendable {
         try removeAll()
         try OwnedFile.makeFolder(folder, mode: .likeFolder)
         try CheckedText.replace(file, with: "\(last.rawValue)\n")
-        try Self.sync(folder)
-        try Self.sync(ledger)
+        try OwnedFile.syncFolder(folder)
+        try OwnedFile.syncFolder(ledger)
     }
 
     /// The last erasure that the views take into account: 0 if the mark is missing or damaged, so that the views are rebuilt. A mark that cannot be opened shows nothing about them.
@@ -55,14 +55,6 @@ struct ErasedViews: Sendable {
         } catch {
             guard error.code == .corrupt else { throw error }
             return 0
-        }
-    }
-
-    private static func sync(_ folder: String) throws {
-        let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        defer { if file >= 0 { close(file) } }
-        guard file >= 0, fsync(file) == 0 else {
-            throw LedgerError(.storage, path: folder, "\(folder) could not be synced: \(SystemError.text())")
         }
     }
 }

@@ -19,7 +19,8 @@ extension Ledger {
     public func sequences(
         of selection: EventSelection, in range: ClosedRange<EventSequence>? = nil, limit: Int = .max, newestFirst: Bool = false
     ) throws(LedgerError) -> [EventSequence] {
-        try wrappingErrors {
+        guard limit > 0 else { return [] }
+        return try wrappingErrors {
             var found: [EventSequence] = []
             try forEachCandidate(selection, range, newestFirst) { candidates in
                 let wanted = try selection.packetID.map { try confirmed(candidates, ofPacket: $0) } ?? candidates

@@ -123,12 +123,19 @@ extension MessageRow: ListedRow {
         by node: UInt32, in ledger: Ledger, _ query: RowQuery
     ) throws(LedgerError) -> [MessageRow] {
         guard let seconds = query.seconds else { return [] }
-        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        let (first, last, everyone) = (seconds.lowerBound, seconds.upperBound, NodeID.broadcast)
         var wanted = FetchDescriptor<MessageRow>(
-            predicate: #Predicate { $0.from == node && $0.time >= first && $0.time <= last })
+            predicate: query.channel.map { channel in
+                #Predicate {
+                    $0.from == node && $0.time >= first && $0.time <= last && $0.channel == channel && $0.to == everyone
+                }
+            } ?? #Predicate { $0.from == node && $0.time >= first && $0.time <= last })
         let order: SortOrder = query.newestFirst ? .reverse : .forward
         wanted.sortBy = [SortDescriptor(\.time, order: order), SortDescriptor(\.sequence, order: order)]
-        guard query.channel == nil else { return try ledger.fetch(wanted).filter { $0.channel == query.channel } }
+        wanted.includesArchived = query.includesArchived
+        guard query.isRead == nil, query.isIgnored == nil else {
+            return Array(try ledger.fetch(wanted).filter(try ledger.filter(query, of: nil)).prefix(max(0, query.limit)))
+        }
         wanted.fetchLimit = query.limit
         return try ledger.fetch(wanted)
     }

@@ -15,7 +15,7 @@ extension Ledger.Keys {
     /// Tries keys on the stored packets that no known key opens, without keeping them.
     ///
     /// ```swift
-    /// let trial = try ledger.trial(of: .addChannels([ChannelKey(name: "Harbour", base64: psk)]))
+    /// let trial = try ledger.keys.trial(of: .addChannels([ChannelKey(name: "Harbour", base64: psk)]))
     /// print("opens \(trial.opened) of \(trial.unreadable)")
     /// ```
     /// - Throws: `.notBuilt` or `.beingBuilt` if the index of packets cannot be read yet, `.corrupt` at a damaged record, and errors of the file.

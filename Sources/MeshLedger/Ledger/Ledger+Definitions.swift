@@ -52,8 +52,9 @@ extension Ledger {
             + options.views.map { define(custom: $0) }
     }
 
-    /// - Throws: `.schema` if a custom view is not valid.
+    /// - Throws: `.schema` if a custom view is not valid, `.query` for a cap below 1.
     static func check(_ options: LedgerOptions, _ path: String) throws(LedgerError) {
+        guard options.caps.areValid else { throw LedgerError(.query, path: path, "a cap of a view is a number from 1 on") }
         var check = ViewCheck(path: path, taken: viewNames)
         for view in options.views { try check.check(view) }
     }

@@ -124,19 +124,21 @@ public final class Ledger: Sendable {
         TemporaryFolders.removeAbandoned()
         return try await LedgerError.wrapping(path) {
             let (log, isReadOnly) = try openLog(at: path, options)
-            let (keyring, keysProblem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)
-            let ledger = Ledger(
-                path: path, log: log, keyring: keyring, keysProblem: keysProblem, options: options, isReadOnly: isReadOnly,
-                removesFolder: false)
+            var opened: Ledger?
             do {
+                let (keyring, problem) = try loadKeys(from: path, toleratesProblems: isReadOnly && options.toleratesBrokenKeys)
+                let ledger = Ledger(
+                    path: path, log: log, keyring: keyring, keysProblem: problem, options: options, isReadOnly: isReadOnly,
+                    removesFolder: false)
+                opened = ledger
                 if isReadOnly { try ledger.checkServed() } else { try await ledger.start() }
+                return ledger
             } catch {
                 // The caller may repair the cause and open it again in this process.
-                ledger.served.close()
+                opened?.served.close()
                 await log.close()
                 throw error
             }
-            return ledger
         }
     }
 
@@ -182,8 +184,14 @@ public final class Ledger: Sendable {
             let (path, log) = try TemporaryFolders.make { try EventLog.create(at: $0, options: try logOptions(options, of: $0)) }
             let ledger = Ledger(
                 path: path, log: log, keyring: .standard, options: options, isReadOnly: false, removesFolder: true)
-            try await ledger.startNew()
-            return ledger
+            do {
+                try await ledger.startNew()
+                return ledger
+            } catch {
+                await log.close()
+                try? OwnedFile.removeAll(path)  // the first failure is the one to report
+                throw error
+            }
         }
     }
 

@@ -5,8 +5,8 @@ import ViewQuery
 
 /// An error of a ledger, in one sentence: what failed, where, and what to do.
 public struct LedgerError: Error, Sendable, CustomStringConvertible {
-    public enum Code: Sendable, Hashable {
-        /// There is no ledger at the path.
+    public enum Code: Sendable, Hashable, CaseIterable {
+        /// There is no ledger at the path, or no such event, consumer or backup.
         case missing
         /// Something already exists at the path.
         case exists
@@ -118,7 +118,9 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public init(_ error: EventLogError) {
         let code: Code =
             switch error.code {
-            case .missing, .notALog, .tooFewEvents, .beyondRetention: .missing
+            case .missing, .notALog, .tooFewEvents: .missing
+            case .beyondRetention: .beyondRetention
+            case .originName: .query
             case .exists: .exists
             case .cannotCreate: .cannotCreate
             case .missingConsumer, .consumerName, .missingBackup, .notABackup: .missing

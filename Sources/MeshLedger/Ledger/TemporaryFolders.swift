@@ -38,17 +38,26 @@ enum TemporaryFolders {
     }
 
     /// Removes the folders that no process has open, as far as possible: for the superuser, those of all users.
-    /// - Parameter waits: whether to wait until those that a killed process has just left are old enough, since nothing of what they hold may stay.
-    static func removeAbandoned(waits: Bool = false) {
-        let folder = folder
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
-        var names = all.filter { $0.hasPrefix(prefix) && UUID(uuidString: String($0.dropFirst(prefix.count))) != nil }
+    static func removeAbandoned() {
+        for path in all() { _ = removeIfAbandoned(path) }
+    }
+
+    /// Waits until also those that a killed process has just left are old enough, since nothing of what they hold may stay.
+    static func removeAllAbandoned() async {
+        var left = all()
         // It ends whatever the clock does meanwhile, and however many folders another user makes.
-        for turn in 0...(waits ? 10 * (leastAge + 1) : 0) {
-            if turn > 0 { usleep(100_000) }
-            names.removeAll { removeIfAbandoned(folder + "/" + $0) != .tooYoung }
-            if names.isEmpty { return }
+        for _ in 0...10 * (leastAge + 1) {
+            left.removeAll { removeIfAbandoned($0) != .tooYoung }
+            if left.isEmpty { return }
+            try? await Task.sleep(for: .milliseconds(100))  // if cancelled, it does not wait
         }
+    }
+
+    private static func all() -> [String] {
+        let folder = folder
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // reported when one is made
+        return names.filter { $0.hasPrefix(prefix) && UUID(uuidString: String($0.dropFirst(prefix.count))) != nil }
+            .map { folder + "/" + $0 }
     }
 
     private enum Finding {

@@ -1,5 +1,6 @@
 import Foundation
 import MeshViews
+import Meshtastic
 public import ViewQuery
 
 extension Ledger {
@@ -102,14 +103,16 @@ extension Ledger {
     private static func predicate(
         _ seconds: ClosedRange<UInt32>, _ node: UInt32?, _ channel: String?
     ) -> Predicate<MessageRow>? {
-        let (first, last) = (seconds.lowerBound, seconds.upperBound)
+        let (first, last, everyone) = (seconds.lowerBound, seconds.upperBound, NodeID.broadcast)
         if let node, let channel {
             return #Predicate {
-                $0.time >= first && $0.time <= last && $0.channel == channel && ($0.from == node || $0.to == node)
+                $0.time >= first && $0.time <= last && $0.channel == channel && $0.to == everyone && $0.from == node
             }
         }
         if let node { return #Predicate { $0.time >= first && $0.time <= last && ($0.from == node || $0.to == node) } }
-        if let channel { return #Predicate { $0.time >= first && $0.time <= last && $0.channel == channel } }
+        if let channel {
+            return #Predicate { $0.time >= first && $0.time <= last && $0.channel == channel && $0.to == everyone }
+        }
         return first > 0 || last < .max ? #Predicate { $0.time >= first && $0.time <= last } : nil
     }
 }

@@ -79,7 +79,7 @@ public final class LedgerSnapshot {
         }
     }
 
-    private func read(_ view: String) throws(LedgerError) -> ViewRead {
+    func read(_ view: String) throws(LedgerError) -> ViewRead {
         guard !isOver, ContinuousClock.now < end else {
             throw LedgerError(
                 .snapshotExpired, path: ledger.path,

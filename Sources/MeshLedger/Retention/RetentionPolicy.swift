@@ -20,7 +20,10 @@ public struct RetentionPolicy: Sendable, Equatable {
     /// Each cut costs a new set of baselines, so a policy waits until it is exceeded by this much: a 64th, but for an age at most a day.
     var slack: RetentionPolicy {
         RetentionPolicy(
-            longestSeconds: longestSeconds.map { $0.addingReportingOverflow(min($0 / 64, 86_400)).partialValue },
+            longestSeconds: longestSeconds.map { age in
+                let (sum, overflows) = age.addingReportingOverflow(min(age / 64, 86_400))
+                return overflows ? .max : sum
+            },
             largestBytes: largestBytes)
     }
 

@@ -33,29 +33,36 @@ extension ViewEngine {
         _ definitions: [ViewDefinition], keyring: Keyring, _ forgotten: [ErasureSubject], stopping build: Build?,
         _ work: @Sendable ([Retention.Baseline]?) async throws -> ErasureReport
     ) async throws -> ErasureReport {
-        TemporaryFolders.removeAbandoned(waits: true)
+        await TemporaryFolders.removeAllAbandoned()
         if let build { try await stop(build) }
         let (pipeline, members) = (live, liveMembers)
         (live, liveMembers) = (nil, [])
         await pipeline?.stop()
         for member in members { member.store.supersede() }
         served.close(refusing: .superseded)
+        let report: ErasureReport
         do {
             try baselines.removeAbandoned()
-            let report = try await baselines.forgetting(forgotten, work)
+            report = try await baselines.forgetting(forgotten, work)
             // Otherwise the log was rewritten: its free pages may have the bytes of events that retention has dropped.
             if !forgotten.isEmpty, report.events.isEmpty, log.first.rawValue > 1 { _ = try await log.compact() }
-            hasFailedToStart = true  // until it has started
-            try await start(definitions, keyring: keyring)
-            hasFailedToStart = false
-            return report
         } catch {
             // If the erasure was begun, the older views cannot be used in any case.
-            hasFailedToStart = true
-            try await start(definitions, keyring: keyring)
-            hasFailedToStart = false
+            try await startAgain(definitions, keyring: keyring)
             throw error
         }
+        try await startAgain(definitions, keyring: keyring)
+        return report
+    }
+
+    private func startAgain(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
+        hasFailedToStart = true  // until it has started
+        do {
+            try await start(definitions, keyring: keyring)
+        } catch {
+            try await start(definitions, keyring: keyring)
+        }
+        hasFailedToStart = false
     }
 
     // MARK: Retention

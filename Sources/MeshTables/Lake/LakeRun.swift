@@ -235,6 +235,6 @@ enum LakePart {
 extension LakeDay {
     /// - Parameter path: of a file inside a table.
     init(ofPath path: String) {
-        self.init(seconds: ISOTime.parse(String(path.prefix { $0 != "/" }.dropFirst("day=".count)))?.seconds)
+        self.init(seconds: ISO8601Parser.parse(String(path.prefix { $0 != "/" }.dropFirst("day=".count)))?.seconds)
     }
 }

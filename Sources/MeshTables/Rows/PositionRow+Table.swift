@@ -1,4 +1,3 @@
-import Foundation
 public import MeshLedger
 
 extension PositionRow: TableRow {
@@ -17,18 +16,6 @@ extension PositionRow: TableRow {
                 TableColumn(
                     "snr", .optional { $0.rssi == nil && $0.snr == 0 ? nil : $0.snr }, of: \.snr, \.rssi, unit: "dB",
                     meaning: Meaning.snr),
-            ]) + olderRecipe(context) { $0.sequence }
-    }
-}
-
-extension UnknownTelemetryRow: TableRow {
-    public static func tableColumns(_ context: TableContext) -> [TableColumn<UnknownTelemetryRow>] {
-        tableColumns(
-            first: "node time kind", last: "packet_id sequence",
-            and: [
-                TableColumn(
-                    "metrics_b64", .text { Data($0.metrics).base64EncodedString() }, from: \.metrics,
-                    meaning: "The metrics as they came, in base64.")
             ]) + olderRecipe(context) { $0.sequence }
     }
 }

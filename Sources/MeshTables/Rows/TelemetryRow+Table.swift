@@ -1,3 +1,4 @@
+import Foundation
 public import MeshLedger
 import ProtobufWire
 
@@ -62,5 +63,17 @@ extension MetricValue {
     fileprivate var plain: String {
         if case .text(let text) = self { return text }
         return cell.json
+    }
+}
+
+extension UnknownTelemetryRow: TableRow {
+    public static func tableColumns(_ context: TableContext) -> [TableColumn<UnknownTelemetryRow>] {
+        tableColumns(
+            first: "node time kind", last: "packet_id sequence",
+            and: [
+                TableColumn(
+                    "metrics_b64", .text { Data($0.metrics).base64EncodedString() }, from: \.metrics,
+                    meaning: "The metrics as they came, in base64.")
+            ]) + olderRecipe(context) { $0.sequence }
     }
 }

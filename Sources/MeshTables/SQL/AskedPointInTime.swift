@@ -14,7 +14,7 @@ enum AskedPointInTime {
                 guard let sequence = UInt64(text) else { throw wrong(text) }
                 return .sequence(sequence)
             }
-            guard let time = ISOTime.parse(text) else { throw wrong(text) }
+            guard let time = ISO8601Parser.parse(text) else { throw wrong(text) }
             return .time(time)
         case .real(let seconds):
             // A smaller one, before 2001, is meant as an event's number.

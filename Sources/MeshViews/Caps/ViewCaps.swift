@@ -1,4 +1,4 @@
-/// How many rows views keep, and which. Part of their recipes: a change rebuilds the view from the log.
+/// How many rows views keep, at least 1 of each kind, and which. Part of their recipes: a change rebuilds the view from the log.
 ///
 /// ```swift
 /// var caps = ViewCaps(positions: 1_000)
@@ -83,6 +83,14 @@ public enum PositionDedupe: Sendable, Equatable {
 }
 
 extension ViewCaps {
+    /// Views keep at least one row.
+    package var areValid: Bool {
+        let all = [
+            nodes, positions, telemetry, messages, waypoints, traceRoutes, links, gateways, gatewayNodes, mapReports, sensors,
+        ]
+        return (all + [nodeHistory, radios]).allSatisfy { $0 > 0 }
+    }
+
     /// Whether a position may replace the previous one.
     package var thinsPositions: Bool { positionDedupe != .none || !reducedPrecisionKeepsHistory }
 

@@ -12,7 +12,7 @@ package let packetWindowSeconds = SeenPackets.windowSeconds
 /// hour. It is a log of records, oldest first, with a map into it; a view stores the same records, so that restoring them
 /// in order gives the same table.
 struct SeenPackets: Sendable {
-    /// Part of every recipe: change it together with the projections' versions.
+    /// With a change, raise `packets` in `MeshStage.rules`.
     static let windowSeconds: UInt32 = 3_600
     static let alwaysKept = 16_384
     static let mostKept = 1_048_576

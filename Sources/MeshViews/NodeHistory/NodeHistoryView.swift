@@ -41,7 +41,7 @@ struct NodeHistoryView: BuiltInView {
         self.nodeCap = nodeCap
         series = CappedSeries(rows: "nodehistory", prefixLength: 4, cap: cap)
         identities = KeyedRows(cap: nodeCap)
-        hardware = KeyedRows(cap: nodeCap * 2)
+        hardware = KeyedRows(cap: 2 * min(nodeCap, .max / 2))
     }
 
     var pendingBytes: Int {
@@ -156,7 +156,7 @@ struct NodeHistoryView: BuiltInView {
         if changes.contains(.firstKey) {
             holders.add(identity.firstKey, of: introduction.node)
             // The keys of nodes that were evicted since.
-            if holders.count > max(nodeCap, 1) * 4 { findHolders() }
+            if holders.count / 4 > max(nodeCap, 1) { findHolders() }
         }
         if introduction.hardwareModel != 0 {
             // A radio lists its nodes with each connection, and a recording of it may be imported twice.

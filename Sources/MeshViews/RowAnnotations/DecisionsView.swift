@@ -28,13 +28,13 @@ package struct DecisionsView: BuiltInView {
     package static let firstKey: [UInt8] = [1]
     private var first: UInt64?
 
-    /// The most rows for each table; more are refused.
+    /// The most rows of each table: an event that would add more is put into quarantine.
     static let most = 1 << 20
 
     private var archived = PendingRows(ArchivedRow.table)
     private var references = PendingRows(ReferenceRow.table)
 
-    var pendingBytes: Int { (archived.count + references.count) * 256 }
+    var pendingBytes: Int { archived.bytes + references.bytes }
 
     mutating func load(_ store: ViewStore) throws(StorageError) {}
 
@@ -45,19 +45,26 @@ package struct DecisionsView: BuiltInView {
                 case .rows(let rows) = annotation.subject
             else { continue }
             if first == nil { first = stamp.sequence }
-            if annotation.isArchived != nil { try archive(rows, annotation, stamp, context.store) }
-            if let change = annotation.reference { try refer(rows, change, stamp, context.store) }
+            var isWhole = true
+            if annotation.isArchived != nil { isWhole = try archive(rows, annotation, stamp, context.store) }
+            if let change = annotation.reference { isWhole = try refer(rows, change, stamp, context.store) && isWhole }
+            if !isWhole {
+                context.quarantine(
+                    EventSequence(rawValue: stamp.sequence), reason: "a table of decisions has \(Self.most) rows already")
+            }
             context.want(.immediate)
         }
     }
 
+    /// - Returns: whether there was room for all rows.
     private mutating func archive(
         _ rows: RowNames, _ annotation: Annotation, _ stamp: MeshBatch.Stamp, _ store: ViewStore
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
+        var isWhole = true
         for (place, name) in rows.names.enumerated() {
             var row = ArchivedRow(table: rows.table, name: name)
             guard annotation.isArchived == true else {
-                try archived.set(row.key, nil, in: store)
+                _ = try archived.set(row.key, nil, in: store)
                 continue
             }
             // Rows that are already archived stay as they are.
@@ -65,13 +72,16 @@ package struct DecisionsView: BuiltInView {
             row.archivedAt = max(annotation.time ?? stamp.headerTime, 1)
             (row.sequence, row.nodes, row.packets) = (stamp.sequence, rows.nodes, rows.packets)
             if place < annotation.kept.count { row.kept = annotation.kept[place] }
-            try archived.set(row.key, row.value, in: store)
+            isWhole = try archived.set(row.key, row.value, in: store) && isWhole
         }
+        return isWhole
     }
 
+    /// - Returns: whether there was room for all rows.
     private mutating func refer(
         _ rows: RowNames, _ change: ReferenceChange, _ stamp: MeshBatch.Stamp, _ store: ViewStore
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
+        var isWhole = true
         for name in rows.names {
             let wanted = change.targets.map { target in
                 var row = ReferenceRow(change.relation, from: rows.table, name, to: change.table, target)
@@ -82,17 +92,18 @@ package struct DecisionsView: BuiltInView {
                 let kept = Set(wanted.map(\.key))
                 let prefix = ReferenceRow.prefix(change.relation, rows.table, name)
                 for key in try references.keys(beginning: prefix, in: store) where !kept.contains(key) {
-                    try references.set(key, nil, in: store)
+                    _ = try references.set(key, nil, in: store)
                 }
             }
             for row in wanted {
                 if change.kind == .detach {
-                    try references.set(row.key, nil, in: store)
+                    _ = try references.set(row.key, nil, in: store)
                 } else if try references.value(row.key, in: store) == nil {
-                    try references.set(row.key, row.value, in: store)
+                    isWhole = try references.set(row.key, row.value, in: store) && isWhole
                 }
             }
         }
+        return isWhole
     }
 
     func write(to transaction: inout WriteTransaction, store: ViewStore) throws(StorageError) {
@@ -115,10 +126,9 @@ private struct PendingRows: Sendable {
     private let table: String
     private var rows: [[UInt8]: [UInt8]?] = [:]
     private var growth = 0
+    private(set) var bytes = 0
 
     init(_ table: String) { self.table = table }
-
-    var count: Int { rows.count }
 
     func value(_ key: [UInt8], in store: ViewStore) throws(StorageError) -> [UInt8]? {
         if let known = rows[key] { return known }
@@ -127,13 +137,16 @@ private struct PendingRows: Sendable {
     }
 
     /// - Parameter value: nil removes the row.
-    mutating func set(_ key: [UInt8], _ value: [UInt8]?, in store: ViewStore) throws(StorageError) {
+    /// - Returns: false if the table has no room for another row.
+    mutating func set(_ key: [UInt8], _ value: [UInt8]?, in store: ViewStore) throws(StorageError) -> Bool {
         let isThere = try self.value(key, in: store) != nil
         if value != nil, !isThere {
-            guard try store.environment.beginRead().count(store.table(table)) + growth < DecisionsView.most else { return }
+            guard try store.environment.beginRead().count(store.table(table)) + growth < DecisionsView.most else { return false }
         }
         growth += (value == nil ? 0 : 1) - (isThere ? 1 : 0)
+        bytes += key.count + (value?.count ?? 0) + 64
         rows[key] = .some(value)
+        return true
     }
 
     /// The keys with this prefix.
@@ -163,6 +176,6 @@ private struct PendingRows: Sendable {
 
     mutating func committed() {
         rows.removeAll()
-        growth = 0
+        (growth, bytes) = (0, 0)
     }
 }

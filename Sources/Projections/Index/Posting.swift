@@ -27,11 +27,13 @@ package struct PostingList {
     ///
     /// - Returns: false if the bytes are damaged.
     package static func visit(
-        _ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true, _ visit: (Posting) -> Bool
+        _ bytes: RawSpan, after first: UInt64, storesFrequencies: Bool = true, _ visit: (Posting) -> Bool
     ) -> Bool {
         var (place, row) = (0, first)
         while place < bytes.byteCount {
-            guard let (posting, end) = read(bytes, at: place, after: row, tellsTimes: tellsTimes) else { return false }
+            guard let (posting, end) = read(bytes, at: place, after: row, storesFrequencies: storesFrequencies) else {
+                return false
+            }
             (place, row) = (end, posting.row)
             if !visit(posting) { return true }
         }
@@ -40,11 +42,12 @@ package struct PostingList {
 
     /// The posting at a place, and where it ends; nil at the end of the bytes, or if they are damaged.
     @inline(__always)
-    static func read(_ bytes: RawSpan, at place: Int, after row: UInt64, tellsTimes: Bool) -> (posting: Posting, end: Int)? {
+    static func read(_ bytes: RawSpan, at place: Int, after row: UInt64, storesFrequencies: Bool) -> (posting: Posting, end: Int)?
+    {
         guard let (row, next) = distance(bytes, at: place, after: row) else { return nil }
         var end = next
         var (packed, count): (UInt64, UInt64) = (2, 1)
-        if tellsTimes {
+        if storesFrequencies {
             guard let known = varint(bytes, &end) else { return nil }
             packed = known
         }
@@ -64,9 +67,9 @@ package struct PostingList {
         return isOver ? nil : (next, end)
     }
 
-    package static func decode(_ bytes: RawSpan, after first: UInt64, tellsTimes: Bool = true) -> [Posting]? {
+    package static func decode(_ bytes: RawSpan, after first: UInt64, storesFrequencies: Bool = true) -> [Posting]? {
         var postings: [Posting] = []
-        let isWhole = visit(bytes, after: first, tellsTimes: tellsTimes) {
+        let isWhole = visit(bytes, after: first, storesFrequencies: storesFrequencies) {
             postings.append($0)
             return true
         }
@@ -77,9 +80,9 @@ package struct PostingList {
     private(set) var first: UInt64 = 0
     private(set) var bytes: [UInt8] = []
     private var last: UInt64 = 0
-    private let tellsTimes: Bool
+    private let storesFrequencies: Bool
 
-    init(tellsTimes: Bool) { self.tellsTimes = tellsTimes }
+    init(storesFrequencies: Bool) { self.storesFrequencies = storesFrequencies }
 
     var isEmpty: Bool { bytes.isEmpty }
     /// The next posting belongs to another list.
@@ -88,14 +91,14 @@ package struct PostingList {
     @inline(__always)
     mutating func append(_ posting: Posting) {
         if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
-        Self.append(posting, after: last, tellsTimes: tellsTimes, to: &bytes)
+        Self.append(posting, after: last, storesFrequencies: storesFrequencies, to: &bytes)
         last = posting.row
     }
 
     @inline(__always)
-    static func append(_ posting: Posting, after last: UInt64, tellsTimes: Bool, to bytes: inout [UInt8]) {
+    static func append(_ posting: Posting, after last: UInt64, storesFrequencies: Bool, to bytes: inout [UInt8]) {
         append(posting.row &- last, to: &bytes)
-        guard tellsTimes else { return }
+        guard storesFrequencies else { return }
         append(UInt64(posting.length) << 1 | (posting.count > 1 ? 1 : 0), to: &bytes)
         if posting.count > 1 { append(UInt64(posting.count), to: &bytes) }
     }

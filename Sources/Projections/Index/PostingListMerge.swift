@@ -3,7 +3,7 @@ import ProtobufWire
 /// A list of postings to which changes are made in ascending order of their rows. What stays is copied as it is; only postings beside a change are
 /// encoded again. Its buffers are used for one list after the other.
 struct PostingListMerge: Sendable {
-    private let tellsTimes: Bool
+    private let storesFrequencies: Bool
     private var old: [UInt8] = []
     /// Up to where the old list is read, and the row before that.
     private var place = 0
@@ -19,7 +19,7 @@ struct PostingListMerge: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var first: UInt64 = 0
 
-    init(tellsTimes: Bool) { self.tellsTimes = tellsTimes }
+    init(storesFrequencies: Bool) { self.storesFrequencies = storesFrequencies }
 
     /// Begins with a list as it is stored, or with an empty one.
     mutating func begin(_ stored: RawSpan, after first: UInt64) {
@@ -50,7 +50,7 @@ struct PostingListMerge: Sendable {
         guard posting.count > 0 else { return }
         if bytes.isEmpty { (first, last) = (posting.row, posting.row) }
         if isOldWhole, addition == nil, !old.isEmpty { addition = (bytes.count, last) }
-        PostingList.append(posting, after: last, tellsTimes: tellsTimes, to: &bytes)
+        PostingList.append(posting, after: last, storesFrequencies: storesFrequencies, to: &bytes)
         last = posting.row
     }
 
@@ -63,15 +63,15 @@ struct PostingListMerge: Sendable {
     func added() -> [Posting]? {
         guard isOldWhole, let addition else { return nil }
         let bytes = bytes.rawSpan.extracting(addition.start..<bytes.count)
-        return PostingList.decode(bytes, after: addition.base, tellsTimes: tellsTimes)
+        return PostingList.decode(bytes, after: addition.base, storesFrequencies: storesFrequencies)
     }
 
     func postings() -> [Posting] {
-        PostingList.decode(bytes.rawSpan, after: first, tellsTimes: tellsTimes) ?? []
+        PostingList.decode(bytes.rawSpan, after: first, storesFrequencies: storesFrequencies) ?? []
     }
 
     private func next() -> (posting: Posting, end: Int)? {
-        PostingList.read(old.rawSpan, at: place, after: row, tellsTimes: tellsTimes)
+        PostingList.read(old.rawSpan, at: place, after: row, storesFrequencies: storesFrequencies)
     }
 
     private mutating func copy() {

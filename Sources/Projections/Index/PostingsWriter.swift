@@ -43,7 +43,7 @@ struct PostingsWriter: Sendable {
         let isRow = index.addWords(key, value, &words)
         let found = words.take()
         guard isRow else { return TextIndex.WordCounts() }
-        return index.tellsTimes ? found : found.withoutTimes
+        return index.storesFrequencies ? found : found.withoutFrequencies
     }
 
     /// Adds the words of a row that had none.
@@ -53,7 +53,7 @@ struct PostingsWriter: Sendable {
         if lastEdits.count < words.table.count {
             lastEdits += repeatElement(-1, count: words.table.count * 2 - lastEdits.count)
         }
-        let tellsTimes = index.tellsTimes
+        let storesFrequencies = index.storesFrequencies
         var length: UInt32 = 0
         words.drain { word in
             length &+= 1
@@ -61,12 +61,12 @@ struct PostingsWriter: Sendable {
             if last < start {
                 lastEdits[Int(word)] = edits.count
                 edits.append(Edit(word: word, row: place, count: 1))
-            } else if tellsTimes {
+            } else if storesFrequencies {
                 edits[last].count &+= 1
             }
         }
         guard length > 0 else { return }
-        if !tellsTimes { length = 1 }
+        if !storesFrequencies { length = 1 }
         let row = TextIndex.row(of: key)
         changed.append((row, length, start))
         growth.rows += 1
@@ -103,7 +103,7 @@ struct PostingsWriter: Sendable {
         let (sorted, bounds) = editsByWord(in: order)
         let isNew = try transaction.count(postings) == 0
         var cursor = try transaction.writeCursor(postings)
-        var merged = PostingListMerge(tellsTimes: index.tellsTimes)
+        var merged = PostingListMerge(storesFrequencies: index.storesFrequencies)
         for (place, word) in order.enumerated() where bounds[place] < bounds[place + 1] {
             let edits = sorted[bounds[place]..<bounds[place + 1]]
             if isNew { try writeNew(word, edits, with: &cursor) } else { try merge(word, edits, &merged, with: &cursor) }
@@ -170,7 +170,7 @@ struct PostingsWriter: Sendable {
         let word = Array(words.table[number])
         // Truncated words end in a hash; because of its zeros, their keys may come before those of a word that they begin with.
         let mode = word.count < 64 ? PutMode.append : .replace
-        var list = PostingList(tellsTimes: index.tellsTimes)
+        var list = PostingList(storesFrequencies: index.storesFrequencies)
         for edit in edits where edit.count > 0 {
             list.append(posting(edit))
             if list.isFull { try write(&list, of: word, mode, with: &cursor) }
@@ -236,7 +236,7 @@ struct PostingsWriter: Sendable {
         // New postings after a full list begin another one; else the list is divided evenly, so that its parts have room.
         let (postings, parts) = added.map { ($0, 1) } ?? (merged.postings(), 1 + merged.bytes.count / PostingList.longest)
         let most = postings.count / parts + 1
-        var list = PostingList(tellsTimes: index.tellsTimes)
+        var list = PostingList(storesFrequencies: index.storesFrequencies)
         for (place, posting) in postings.enumerated() {
             list.append(posting)
             if list.isFull || (place + 1) % most == 0 { try write(&list, of: word, .replace, with: &cursor) }

@@ -50,7 +50,7 @@ extension ViewStore {
         var count = 0
         for indexed in missing {
             // A text has several words, and a part for each character, which have to be extracted first.
-            let ofTexts = indexed.texts.reduce(0) { $0 + ($1.tellsTimes ? 8 : 40) }
+            let ofTexts = indexed.texts.reduce(0) { $0 + ($1.storesFrequencies ? 8 : 40) }
             count += try (transaction.count(table(indexed.table)) + rows) * (indexed.indexes.count + ofTexts)
         }
         return count

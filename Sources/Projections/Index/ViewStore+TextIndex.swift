@@ -20,7 +20,7 @@ extension ViewStore {
         var cursor = try transaction.cursor(table(index.postings))
         var isThere = try cursor.seek(atOrAfter: PostingsWriter.key(word, 0).rawSpan)
         while isThere, let first = PostingsWriter.first(cursor.key, of: word) {
-            _ = PostingList.visit(cursor.value, after: first, tellsTimes: index.tellsTimes) {
+            _ = PostingList.visit(cursor.value, after: first, storesFrequencies: index.storesFrequencies) {
                 visit($0)
                 return true
             }
@@ -38,7 +38,7 @@ extension ViewStore {
             cursor.key.extracting(0..<beginning.count).isSame(as: beginning.rawSpan)
         {
             let first = cursor.key.bigEndianUInt64(at: cursor.key.byteCount - 8)
-            _ = PostingList.visit(cursor.value, after: first, tellsTimes: index.tellsTimes) {
+            _ = PostingList.visit(cursor.value, after: first, storesFrequencies: index.storesFrequencies) {
                 visit($0)
                 return true
             }
@@ -164,7 +164,8 @@ extension ViewStore {
         while try lists.next() {
             let word = Array(lists.key.asArray.dropLast(9))
             let first = lists.key.bigEndianUInt64(at: max(0, lists.key.byteCount - 8))
-            found[word, default: []] += PostingList.decode(lists.value, after: first, tellsTimes: index.tellsTimes) ?? []
+            found[word, default: []] +=
+                PostingList.decode(lists.value, after: first, storesFrequencies: index.storesFrequencies) ?? []
         }
         let isSame = wanted.mapValues { $0.sorted { $0.row < $1.row } } == found
         return isSame ? nil : "the words of \(index.name) are not those of its rows"

@@ -51,7 +51,7 @@ package struct TextIndex: Sendable {
         var length: UInt32 = 0
 
         /// The same words, as if each occurred once.
-        var withoutTimes: WordCounts {
+        var withoutFrequencies: WordCounts {
             WordCounts(counts: counts.map { Count(word: $0.word, times: 1) }, length: min(length, 1))
         }
     }
@@ -60,19 +60,19 @@ package struct TextIndex: Sendable {
     /// The rows' table. The last eight bytes of their keys, or all of shorter ones, identify the rows.
     package let table: String
     /// Whether postings store how often a word occurs, and in how many words, by which results are ranked.
-    package let tellsTimes: Bool
+    package let storesFrequencies: Bool
     /// The name of another index of all these rows and more, if that one keeps their keys for both.
     let keysOf: String?
     let addWords: @Sendable (RawSpan, RawSpan, inout Words) -> Bool
 
     /// - Parameter addWords: adds the words of a row, given by its key and value; false if the row cannot be read.
     package init(
-        name: String, table: String, tellsTimes: Bool = true, keysOf: String? = nil,
+        name: String, table: String, storesFrequencies: Bool = true, keysOf: String? = nil,
         addWords: @escaping @Sendable (RawSpan, RawSpan, inout Words) -> Bool
     ) {
         self.name = name
         self.table = table
-        self.tellsTimes = tellsTimes
+        self.storesFrequencies = storesFrequencies
         self.keysOf = keysOf
         self.addWords = addWords
     }

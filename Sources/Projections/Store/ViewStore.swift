@@ -108,7 +108,8 @@ package final class ViewStore: Sendable {
     }
 
     /// A table of this store. Opened with the store, so asking is cheap and allowed within transactions.
-    package func table(_ name: String) throws(StorageError) -> RawTable { try environment.table(name) }
+    /// - Throws: `.noSuchTable` for one that its view has not declared, since an erasure would not know what to remove from it.
+    package func table(_ name: String) throws(StorageError) -> RawTable { try environment.table(name, create: false) }
 
     package func close() { environment.close() }
 

@@ -6,7 +6,7 @@ internal import ProtobufWire
 /// Some rows of a query, the cursor for the next ones, and their total number, as of one point in time.
 public struct QueryPage<Row: QueryRow>: Sendable {
     public let rows: [Row]
-    /// Nil after the last row.
+    /// Nil if there is no further row. Where the filter tests rows as they come, the next page may be empty.
     public let next: QueryCursor?
     /// How many rows match the predicate, regardless of cursor, limit and offset; nil if the filter's limit was reached.
     public let total: Int?
@@ -32,10 +32,11 @@ extension QueryRun {
     package func page(in store: ViewStore, _ transaction: borrowing ReadTransaction) throws -> QueryPage<Row> {
         var reader = try PageReader(descriptor, plan)
         try reader.read(store, transaction)
-        let total = reader.isTruncated ? nil : try total(store, transaction, &reader)
+        let isTruncated = reader.isTruncated
+        let total = isTruncated ? nil : try total(store, transaction, &reader)
         return QueryPage(
             rows: reader.rows, next: reader.next, total: total,
-            truncated: reader.isTruncated ? descriptor.filterLimit?.reason ?? "" : nil, cost: reader.cost)
+            truncated: isTruncated ? descriptor.filterLimit?.reason ?? "" : nil, cost: reader.cost)
     }
 
     /// The rows of a page, without cursor and total.

@@ -1,7 +1,7 @@
 /// What is calculated from the rows of a group.
 ///
 /// Numbers are converted to `Double`, so integers beyond 2^53 lose their last digits. Rows whose property is nil are left out; if no row remains, the
-/// result is nil.
+/// result is nil, and that of `sum` 0.
 public struct Aggregate<Row>: Sendable {
     enum Operation: Sendable { case count, minimum, maximum, mean, sum }
 

@@ -53,7 +53,7 @@ extension RowText where Row: QueryRow {
 
     /// Maps any three consecutive characters to the rows that contain them.
     var parts: TextIndex {
-        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, tellsTimes: false) {
+        TextIndex(name: "\(Row.table).\(lastingName).parts", table: Row.table, storesFrequencies: false) {
             [get, field] key, value, words in
             if let field { return Self.withText(ofField: field, in: value) { TextParts.visit(ofUTF8: $0) { words.add($0) } } }
             return Row.read(key, value) { row in TextParts.visit(get(row)) { words.add($0) } }

@@ -26,8 +26,10 @@ struct RecordedErasures {
             finding.erasures = recorded.filter { own.contains($0.sequence.rawValue) }
             verifier.add(finding)
         }
-        let found = verifier.finish(
-            listed ?? recorded, unrecorded: SequenceSet(unrecorded), cut: cut, head: 600, isPending: isPending)
+        var result = LogVerification()
+        verifier.finish(
+            listed ?? recorded, unrecorded: SequenceSet(unrecorded), cut: cut, head: 600, isPending: isPending, &result)
+        let found = result.problems
         #expect(found.allSatisfy { $0.text.contains(text) }, "\(found)")
         return found.map(\.sequence.rawValue)
     }

@@ -86,7 +86,7 @@ struct CalendarTests {
             ("2025-11-28T01:00:00+0100", 0), ("2025-11-28T01:00:00+01", 0), ("2025-11-28T00:00:00-05:30", 19_800_000_000),
             ("2025-11-28T23:59:00+23:59", 0), ("2025-11-28T00:00+00:00", 0),
         ]
-        for (text, offset) in times { #expect(ISOTime.parse(text)?.microseconds == day + offset, "\(text)") }
+        for (text, offset) in times { #expect(ISO8601Parser.parse(text)?.microseconds == day + offset, "\(text)") }
         for text in [
             "", "2025", "2025-11", "2025-1-28", "2025-11-28T", "2025-11-28T00", "2025-11-28T24:00", "2025-11-28T00:60",
             "2025-11-28T00:00:61",
@@ -95,21 +95,24 @@ struct CalendarTests {
             "2025-11-31", "2025-02-29", "1900-02-29", "2025-11-28T00:00+24:00", "2025-11-28T00:00+00:60", "2025-11-28T00:00+1",
             "20251128",
             "2025-11-28T00:00+01:", "-025-11-28", "２０２５-11-28", "2025/11/28", "2025-11-28T0a:00", "2025-1:-28",
-        ] { #expect(ISOTime.parse(text) == nil, "\(text)") }
+        ] { #expect(ISO8601Parser.parse(text) == nil, "\(text)") }
         for (month, last) in [
             (1, 31), (2, 28), (3, 31), (4, 30), (5, 31), (6, 30), (7, 31), (8, 31), (9, 30), (10, 31), (11, 30), (12, 31),
         ] {
             let text = "2025-" + (month < 10 ? "0" : "") + "\(month)-"
-            #expect(ISOTime.parse("\(text)\(last)") != nil && ISOTime.parse("\(text)\(last + 1)") == nil, "\(month)")
+            #expect(ISO8601Parser.parse("\(text)\(last)") != nil && ISO8601Parser.parse("\(text)\(last + 1)") == nil, "\(month)")
         }
-        #expect(ISOTime.parse("2024-02-29") != nil && ISOTime.parse("2000-02-29") != nil)
+        #expect(ISO8601Parser.parse("2024-02-29") != nil && ISO8601Parser.parse("2000-02-29") != nil)
         #expect(
-            ISOTime.parse("0000-01-01")?.seconds == -62_167_219_200 && ISOTime.parse("9999-12-31")?.seconds == 253_402_214_400)
+            ISO8601Parser.parse("0000-01-01")?.seconds == -62_167_219_200
+                && ISO8601Parser.parse("9999-12-31")?.seconds == 253_402_214_400)
     }
 
     @Test func `so many months earlier is the same day and time, or the last day of a shorter month`() throws {
         func earlier(_ text: String, _ months: Int64) throws -> String? {
-            ISOTime.earlier(try #require(ISOTime.parse(text)), months: months).map { ISO8601.text(microseconds: $0.microseconds) }
+            ISO8601Parser.earlier(try #require(ISO8601Parser.parse(text)), months: months).map {
+                ISO8601.text(microseconds: $0.microseconds)
+            }
         }
         let cases: [(String, Int64, String?)] = [
             ("2025-11-28T01:02:03.000004Z", 0, "2025-11-28T01:02:03.000004Z"),
@@ -126,7 +129,7 @@ struct CalendarTests {
         ]
         for (text, months, expected) in cases { #expect(try earlier(text, months) == expected, "\(months) before \(text)") }
         #expect(
-            ISOTime.earlier(Timestamp(microseconds: .min), months: 1) == nil
-                && ISOTime.earlier(Timestamp(microseconds: .max), months: 1) == nil)
+            ISO8601Parser.earlier(Timestamp(microseconds: .min), months: 1) == nil
+                && ISO8601Parser.earlier(Timestamp(microseconds: .max), months: 1) == nil)
     }
 }

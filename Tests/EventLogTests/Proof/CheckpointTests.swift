@@ -33,6 +33,38 @@ import Testing
         await log.close()
     }
 
+    @Test func `the note of a proof can be compared after a cut, like a checkpoint`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 1_000)
+        let note = try log.proof(of: EventSequence(900)).note
+        try await appendNumbered(log, 1_048)
+        try await log.cut(through: EventSequence(1_024))
+        let proof = try log.consistencyProof(from: note, to: log.checkpoint())
+        let checked = try proof.check(log.verifier())
+        #expect(checked.old.size == 1_000)
+        await log.close()
+    }
+
+    @Test(arguments: ["my log", "a+b", "", "tab\tname"]) func `a name that no note can have is refused`(_ origin: String)
+        async throws
+    {
+        let log = try EventLog.temporary()
+        let error = #expect(throws: EventLogError.self) { try log.checkpoint(origin: origin) }
+        #expect(error?.code == .originName)
+        await log.close()
+    }
+
+    @Test func `only an event that is there has an origin`() async throws {
+        let log = try EventLog.temporary()
+        try await appendNumbered(log, 5)
+        for sequence in [.zero, EventSequence(6)] {
+            let error = #expect(throws: EventLogError.self) { try log.origin(of: sequence) }
+            #expect(error?.code == .tooFewEvents)
+        }
+        #expect(try log.origin(of: EventSequence(5)).sequence == EventSequence(5))
+        await log.close()
+    }
+
     @Test func `the signing key is for its owner only`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ledger"

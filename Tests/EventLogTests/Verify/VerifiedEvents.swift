@@ -42,6 +42,22 @@ struct VerifiedEvents {
         await log.close()
     }
 
+    @Test func `a log of which retention drops events while it is checked is intact`() async throws {
+        let log = try EventLog.temporary(options: EventLogOptions(isDurable: false))
+        let round = Int(VerificationRound.size * LogStore.tileSize)
+        for _ in 0..<3 { try await appendNumbered(log, round / 2) }
+        let result = try await onThread {
+            var isFirst = true
+            return try log.verify { _ in
+                if isFirst { try? waiting { try await log.cut(through: EventSequence(UInt64(round) + 1_024)) } }
+                isFirst = false
+                return true
+            }
+        }
+        #expect(result.problems == [] && result.eventsDropped == UInt64(round) + 1_024)
+        await log.close()
+    }
+
     @Test func `of a log that begins later, the kept events are checked, and a caller can end it`() async throws {
         let log = try EventLog.temporary()
         try await appendNumbered(log, 700)

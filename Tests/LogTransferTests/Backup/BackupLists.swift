@@ -23,4 +23,19 @@ struct BackupLists {
         _ = try await EventLog.restore(folder.path + "/backup", to: folder.path + "/copy")
         #expect(try await list(EventLog.open(at: folder.path + "/copy"), "again").contains("\ncreated \(created.microseconds)\n"))
     }
+
+    @Test func `a backup whose list of erasures is damaged is not whole`() async throws {
+        let folder = try TemporaryFolder()
+        let log = try EventLog.temporary()
+        try await fill(log, 300, seed: 1)
+        let some = try #require(try log.events(in: EventSequence(1)...EventSequence(300)).first { $0.header.source != .log })
+        try await log.erase([some.sequence...some.sequence], reason: "asked for")
+        let backup = folder.path + "/backup"
+        try log.backup(to: backup)
+        _ = try EventLog.checkBackup(backup)
+        try Data("[{".utf8).write(to: URL(fileURLWithPath: backup + "/erasures.json"))
+        let error = #expect(throws: EventLogError.self) { try EventLog.checkBackup(backup) }
+        #expect(error?.code == .corrupt && error?.path.hasSuffix("erasures.json") == true)
+        await log.close()
+    }
 }

@@ -1,9 +1,11 @@
-import EventLog
 import Foundation
+import LMDB
 import LogKit
-import LogTransfer
 import TestKit
 import Testing
+
+@testable import EventLog
+@testable import LogTransfer
 
 @Suite(.timeLimit(.minutes(40))) struct RecordingTests {
     let folder: TemporaryFolder
@@ -75,6 +77,65 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == Data("precious".utf8))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["mesh.recording", "mesh.recording.new"])
+        await log.close()
+    }
+
+    @Test func `a log's own recording with a source that the log calls otherwise adds nothing`() async throws {
+        let (left, right) = try await forked()
+        _ = try await left.reserveSource(named: "not stored yet")
+        _ = try await right.source(named: "of the other copy")
+        try right.record(to: file)
+        let head = left.head
+        let error = await #expect(throws: EventLogError.self) { try await left.importRecording(file) }
+        #expect(error?.code == .forked && left.head == head)
+        await left.close()
+        await right.close()
+    }
+
+    @Test func `a selection of few events is read in steps, and what retention drops between two of them is an error`()
+        async throws
+    {
+        let log = try await filledLog(60_000)
+        let selection = RecordingSelection(where: { header, _ in header.sequence == log.head }, text: "the last")
+        var steps = 0
+        let written = try log.record(to: file, selection) { _ in
+            steps += 1
+            return true
+        }
+        #expect(written.eventCount == 1 && steps > 2)
+        let place = file
+        let error = try await onThread {
+            var isFirst = true
+            return #expect(throws: EventLogError.self) {
+                try log.record(to: place, selection) { _ in
+                    if isFirst { try? waiting { try await log.cut(through: EventSequence(59_904)) } }
+                    isFirst = false
+                    return true
+                }
+            }
+        }
+        #expect(error?.code == .beyondRetention)
+        await log.close()
+    }
+
+    @Test func `a recording that names salts far beyond its events is refused before they take memory`() async throws {
+        let log = try await filledLog(10)
+        try log.record(to: file)
+        let own = try log.ledgerID
+        for number in [UInt64(1) << 40, 5_000] {
+            let place = folder.path + "/forged"
+            let descriptor = try OwnedFile.open(place, O_RDWR | O_CREAT | O_TRUNC)
+            defer { close(descriptor) }
+            var frames = FrameWriter(descriptor, path: place)
+            try frames.write(.head, RecordingHead(ledger: own, created: Timestamp(microseconds: 1)).bytes)
+            try frames.write(.sources, RecordingPairs().bytes)
+            var pairs = RecordingPairs()
+            pairs.append(number, [UInt8](repeating: 7, count: 16))
+            try frames.write(.tiles, pairs.bytes)
+            try frames.flush()
+            let error = #expect(throws: EventLogError.self) { try EventLog.checkRecording(place) }
+            #expect(error?.code == .corrupt, "\(number)")
+        }
         await log.close()
     }
 

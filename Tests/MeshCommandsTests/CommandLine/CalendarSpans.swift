@@ -20,10 +20,10 @@ struct CalendarSpans {
         length: String, time: String, start: String, next: String
     ) throws {
         let span = try span(length)
-        let place = span.place(of: try #require(ISOTime.parse(time)), in: .utc)
+        let place = span.place(of: try #require(ISO8601Parser.parse(time)), in: .utc)
         #expect(span.isOfDays && span.date(of: place) == start && span.date(of: place + 1) == next)
-        #expect(span.start(of: place, in: .utc) == ISOTime.parse(start))
-        #expect(span.place(ofDate: try #require(ISOTime.parse(start))) == place)
+        #expect(span.start(of: place, in: .utc) == ISO8601Parser.parse(start))
+        #expect(span.place(ofDate: try #require(ISO8601Parser.parse(start))) == place)
     }
 
     @Test func `a span is a length of time and nothing else`() {

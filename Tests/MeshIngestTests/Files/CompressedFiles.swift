@@ -23,6 +23,23 @@ struct CompressedFiles {
         #expect(try await bench.run(grown).eventCount == 1)
     }
 
+    @Test(arguments: ["gzip", "zstd"]) func `a file that fills the decompressor's buffer to the last byte is whole`(
+        _ kind: String
+    )
+        async throws
+    {
+        let bench = try ImportBench()
+        let lines = Array(MadeEnvelope.lines(0..<4_000).utf8)
+        let size = ZSTD_DStreamOutSize()
+        #expect(lines.count > size)
+        let end = try #require(lines.prefix(size).lastIndex(of: UInt8(ascii: "\n")))
+        let whole = Array(lines[...end]) + [UInt8](repeating: UInt8(ascii: "\n"), count: size - end - 1)
+        let plain = try bench.write(whole, to: "plain")
+        let count = try await bench.run(plain).eventCount
+        #expect(try await bench.run(bench.write(try compressed(whole, kind), to: "packed")).eventCount == 0)
+        #expect(count > 500)
+    }
+
     @Test(arguments: ["gzip", "zstd"]) func `parts that were compressed one by one are read one after the other`(_ kind: String)
         async throws
     {

@@ -135,6 +135,13 @@ struct ControlFrames {
         }
     }
 
+    @Test func `each error has a number of its own`() {
+        #expect(Set(ControlFailure.logCodes) == Set(EventLogError.Code.allCases))
+        #expect(ControlFailure.logCodes.count == EventLogError.Code.allCases.count)
+        #expect(Set(ControlFailure.ledgerCodes) == Set(LedgerError.Code.allCases))
+        #expect(ControlFailure.ledgerCodes.count == LedgerError.Code.allCases.count)
+    }
+
     /// A message of the given kind.
     private func body(_ kind: UInt32, _ write: (inout WireWriter) -> Void) -> [UInt8] {
         var writer = WireWriter()

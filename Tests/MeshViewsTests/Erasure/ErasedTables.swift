@@ -10,12 +10,14 @@ import Testing
 
 /// Which rows of a baseline are of a node has to be known of every table.
 @Suite struct ErasedTables {
-    @Test func `every table of every view is declared`() {
-        let definitions = Ledger.definitions(.standard, LedgerOptions())
-        #expect(definitions.count > 10)
-        for definition in definitions {
-            #expect(ViewRegistry.tables[definition.name]?.map(\.name) == definition.tables, "\(definition.name)")
-        }
+    @Test func `a view cannot make a table that it has not declared`() throws {
+        let folder = try TemporaryFolder()
+        let store = try ViewStore.open(
+            at: folder.path + "/links", recipe: Recipe(view: "links", version: 1, policy: "", keyring: ""), tables: ["links"],
+            access: .readWrite)
+        #expect(throws: Never.self) { try store.table("links") }
+        let error = #expect(throws: StorageError.self) { try store.table("secrets") }
+        #expect(error?.code == .noSuchTable)
     }
 
     @Test(arguments: [true, false]) func `a table that nobody declared is refused instead of being kept`(isOfNode: Bool) throws {

@@ -253,7 +253,7 @@ import Testing
                 try await Self.append(300, seed: 20 + round, to: ledger)
                 try await ledger.catchUp()
             }
-            try await Self.onThread {
+            try await onThread {
                 try ledger.snapshot(of: ["positions", "nodes"], timeLimit: .seconds(3_600)) { snapshot in
                     let first = try snapshot.fetch(all)
                     let reporters = try snapshot.related(first, PositionRow.reporter)
@@ -272,13 +272,6 @@ import Testing
             try await writer.value
         }
         try await ledger.close()
-    }
-
-    /// A snapshot that waits must not hold up the tasks that it waits for.
-    private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Void, any Error>) in
-            Thread.detachNewThread { waiter.resume(with: Result(catching: body)) }
-        }
     }
 
     @Test func `G30: a snapshot ends with its closure and after its time`() async throws {

@@ -88,6 +88,36 @@ struct MadeRelations {
         try await ledger.close()
     }
 
+    @Test func `a reference names the nodes of both its rows only, and remains when that to another node is erased`() async throws
+    {
+        let ledger = try await Self.ledger()
+        let peers = Relation<NodeRow, NodeRow>(made: "peers")
+        let all = try ledger.nodes()
+        try await ledger.annotations.set(peers, of: all, to: all)
+        let references = try ledger.fetch(FetchDescriptor<ReferenceRow>())
+        #expect(references.count == all.count * all.count && references.allSatisfy { (1...2).contains($0.nodes.count) })
+        #expect(try ledger.related(all, peers).allSatisfy { $0.map(\.number) == all.map(\.number).sorted() })
+        try await ledger.erasure.erase(.node(1_005), reason: "asked for")
+        try await ledger.catchUp()
+        let left = try ledger.nodes()
+        #expect(try left.count == all.count - 1 && ledger.related(left, peers).allSatisfy { $0.count == left.count })
+        try await ledger.close()
+    }
+
+    @Test func `in a snapshot, relations are those of its time`() async throws {
+        let ledger = try await Self.ledger()
+        let (node, first, second) = (try nodes(ledger, 1_001), try waypoints(ledger, 1_001), try waypoints(ledger, 1_002))
+        try await ledger.annotations.set(Self.guards, of: node, to: first)
+        try await onThread {
+            try ledger.snapshot(of: [ReferenceRow.view, WaypointRow.view], timeLimit: .seconds(3_600)) { snapshot in
+                try waiting { try await ledger.annotations.append(second, to: Self.guards, of: node) }
+                #expect(try snapshot.related(node, Self.guards)[0].map(\.id) == [1_001])
+            }
+        }
+        #expect(try guarded(ledger, 1_001) == [1_001, 1_002])
+        try await ledger.close()
+    }
+
     @Test(arguments: DeleteRule.allCases)
     func `K8 G22: what becomes of related rows is a rule of each relation; one that denies leaves no trace`(rule: DeleteRule)
         async throws

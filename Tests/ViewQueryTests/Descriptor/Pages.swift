@@ -96,6 +96,11 @@ import ViewQuery
         #expect(page.truncated == "lists are not indexed" && page.total == nil && page.cost.rows == 40)
         let error = #expect(throws: QueryError.self) { _ = try QueryRun(descriptor).rows(in: store) }
         #expect(error?.code == .filterLimit)
+        // Where only counting all rows takes more, the page is complete.
+        var few = FetchDescriptor<Sample>(predicate: #Predicate { $0.list.count >= 0 && $0.time >= 0 }, fetchLimit: 10)
+        few.filterLimit = descriptor.filterLimit
+        let start = try QueryRun(few).page(in: store)
+        #expect(start.rows.count == 10 && start.truncated == nil && start.total == nil)
         descriptor.filterLimit?.rows = 1_000
         #expect(try QueryRun(descriptor).page(in: store).truncated == nil)
         #expect(try QueryRun(descriptor).rows(in: store).count == rows.count { $0.list.contains(2) })

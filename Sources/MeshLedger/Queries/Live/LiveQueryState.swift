@@ -43,7 +43,10 @@ struct LiveQueryState<Row: QueryRow> {
         let now = try ledger.changes.position(of: Row.view)
         guard now != token.position else { return !hasLooked }
         guard let keys, descriptor.fetchOffset == 0 else { return true }
-        guard now.feed == token.position.feed, now.number - token.position.number <= UInt64(Self.mostChanges) else { return true }
+        // A view that was replaced by an older copy of itself has fewer changes.
+        guard now.feed == token.position.feed, now.number >= token.position.number,
+            now.number - token.position.number <= UInt64(Self.mostChanges)
+        else { return true }
         let store = try ledger.store(of: Row.view)
         guard let news = try store.changes(since: token.position, limit: Self.mostChanges) else { return true }
         for change in news.changes where change.table == Row.table {

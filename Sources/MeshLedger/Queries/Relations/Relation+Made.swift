@@ -16,19 +16,15 @@ extension Relation {
     /// References use the names of rows, so they remain valid in merged ledgers and after a rebuild; a reference to a row that is missing or archived is
     /// empty.
     public init(made name: String, isToOne: Bool = false) {
-        self.init(name, isToOne: isToOne) { parent, reading in
-            guard let references = reading as? any ReferenceReading else { return [] }
-            let targets = try references.targets(
-                of: name, from: Parent.table, RowNaming<Parent>().name(of: parent), in: Child.table)
-            return try references.rows(Child.self, named: targets)
-        }
-    }
-
-    private init(_ name: String, isToOne: Bool, _ related: @escaping @Sendable (Parent, any RowReading) throws -> [Child]) {
         (self.name, self.isToOne, isMade) = (name, isToOne, true)
+        @Sendable func all(_ parents: [Parent], _ reading: any RowReading) throws -> [[Child]] {
+            guard let reading = reading as? any ReferenceReading else { return parents.map { _ in [] } }
+            return try reading.referred(by: parents, name, Child.self)
+        }
+        @Sendable func related(_ parent: Parent, _ reading: any RowReading) throws -> [Child] { try all([parent], reading)[0] }
         self.related = related
+        self.all = all
         count = { parent, most, reading in min(most, try related(parent, reading).count) }
-        all = { parents, snapshot in try parents.map { try related($0, snapshot) } }
         newest = { parent, count, snapshot in Array(try related(parent, snapshot).prefix(count)) }
     }
 }
@@ -36,39 +32,69 @@ extension Relation {
 /// The source from which such relations are read.
 protocol ReferenceReading: RowReading {
     var ledger: Ledger { get }
+    func reading<Result>(
+        _ view: String, _ body: (ViewStore, borrowing ReadTransaction) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result
 }
 
 extension Ledger: ReferenceReading {
     var ledger: Ledger { self }
+
+    func reading<Result>(
+        _ view: String, _ body: (ViewStore, borrowing ReadTransaction) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result {
+        try reading(view) { (store) throws(StorageError) in try body(store, store.environment.beginRead()) }
+    }
 }
 
-extension LedgerSnapshot: ReferenceReading {}
+extension LedgerSnapshot: ReferenceReading {
+    func reading<Result>(
+        _ view: String, _ body: (ViewStore, borrowing ReadTransaction) throws(StorageError) -> Result
+    ) throws(LedgerError) -> Result {
+        let read = try read(view)
+        return try ledger.wrappingErrors { try body(read.store, read.transaction) }
+    }
+}
 
 extension ReferenceReading {
-    /// The names of the rows of a table that a row refers to, in their order.
-    func targets(of relation: String, from table: String, _ name: [UInt8], in target: String) throws -> [[UInt8]] {
-        guard try ledger.mayHaveDecisions() else { return [] }
-        return try ledger.reading(ReferenceRow.view) { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
+    /// The rows that each of these refers to, in the order of their keys. The other table is read once.
+    fileprivate func referred<Parent: QueryRow, Child: QueryRow>(
+        by parents: [Parent], _ relation: String, _ children: Child.Type
+    ) throws -> [[Child]] {
+        let (naming, childNaming) = (RowNaming<Parent>(), RowNaming<Child>())
+        let names = try targets(of: relation, from: Parent.table, parents.map { naming.name(of: $0) }, in: Child.table)
+        let wanted = Set(names.joined()).sorted { $0.lexicographicallyPrecedes($1) }
+        let rows = try rows(children, named: wanted)
+        let places = Dictionary(rows.enumerated().map { (childNaming.name(of: $1), $0) }) { first, _ in first }
+        return names.map { names in names.compactMap { places[$0] }.sorted().map { rows[$0] } }
+    }
+
+    /// For each row the names of the rows of a table that it refers to, in their order.
+    func targets(
+        of relation: String, from table: String, _ names: [[UInt8]], in target: String
+    ) throws -> [[[UInt8]]] {
+        guard try ledger.mayHaveDecisions() else { return names.map { _ in [] } }
+        return try reading(ReferenceRow.view) { (store, transaction) throws(StorageError) in
             var cursor = try transaction.cursor(store.table(ReferenceRow.table))
-            let prefix = ReferenceRow.prefix(relation, table, name) + Array(target.utf8) + [0]
-            var found: [[UInt8]] = []
-            var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
-            while isThere, cursor.key.starts(with: prefix) {
-                found.append(Array(cursor.key.asArray.dropFirst(prefix.count)))
-                isThere = try cursor.next()
+            return try names.map { (name) throws(StorageError) in
+                let prefix = ReferenceRow.prefix(relation, table, name) + Array(target.utf8) + [0]
+                var found: [[UInt8]] = []
+                var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+                while isThere, cursor.key.starts(with: prefix) {
+                    found.append(Array(cursor.key.asArray.dropFirst(prefix.count)))
+                    isThere = try cursor.next()
+                }
+                return found
             }
-            return found
         }
     }
 
     /// The rows of these names that exist and are not archived.
-    func rows<Row: QueryRow>(_ type: Row.Type, named names: [[UInt8]]) throws -> [Row] {
+    private func rows<Row: QueryRow>(_ type: Row.Type, named names: [[UInt8]]) throws -> [Row] {
         guard !names.isEmpty else { return [] }
         let isArchived = try archived(type)
         let (naming, own) = (RowNaming<Row>(), Row.archive)
-        let found = try ledger.reading(Row.view) { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
+        let found = try reading(Row.view) { (store, transaction) throws(StorageError) in
             var cursor = try transaction.cursor(store.table(Row.table))
             var rows: [Row] = []
             // A row that names itself is found among all, others by the prefix of their keys.
@@ -144,10 +170,15 @@ extension Ledger.Annotations {
         guard !relation.isToOne || kind == .detach || kind == .set && children.count <= 1 else {
             throw refusal("\(relation.name) leads to at most one row: set it")
         }
-        let change = ReferenceChange(relation.name, kind, table: Child.table, targets: targets.flatMap { $0.0.names })
-        let others = targets.flatMap { $0.0.nodes }
-        return try names(of: parents).map { rows, _ in
-            .refer(RowNames(table: rows.table, names: rows.names, nodes: Set(rows.nodes + others).sorted()), change)
+        // Those of other nodes are separate events: erasing one of them leaves the others. Of a set, the first removes what else there was.
+        let groups = targets.isEmpty ? [RowNames(table: Child.table, names: [])] : targets.map { $0.0 }
+        return try names(of: parents).flatMap { rows, _ in
+            groups.enumerated().map { place, group in
+                let change = ReferenceChange(
+                    relation.name, place > 0 && kind == .set ? .append : kind, table: Child.table, targets: group.names)
+                let nodes = Set(rows.nodes + group.nodes).sorted()
+                return .refer(RowNames(table: rows.table, names: rows.names, nodes: nodes), change)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ extension RowCondition {
     /// var silent = FetchDescriptor<NodeRow>()
     /// silent.conditions = [.exists(NodeRow.positions), !.exists(NodeRow.sentMessages)]
     /// ```
-    /// Archived rows do not count as related, unless the query includes archived rows.
+    /// Archived rows do not count as related.
     ///
     /// - Parameter predicate: what one of the related rows must match; nil for any.
     public static func exists<Child>(_ relation: Relation<Row, Child>, where predicate: Predicate<Child>? = nil) -> RowCondition {

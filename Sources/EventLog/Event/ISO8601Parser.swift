@@ -1,13 +1,13 @@
 /// Parses a complete ISO 8601 time: a date, or a date and a time to the minute, second or fraction, with `Z`, an offset or nothing (UTC).
 ///
 /// Foundation's parser accepts a text that merely begins with a time, which would turn a typo into another time.
-package struct ISOTime {
+package struct ISO8601Parser {
     private var rest: ArraySlice<UInt8>
     private var hasZone = false
 
     /// - Parameter needsZone: whether a time without `Z` or an offset is refused.
     package static func parse(_ text: String, needsZone: Bool = false) -> Timestamp? {
-        var reader = ISOTime(rest: Array(text.utf8)[...])
+        var reader = ISO8601Parser(rest: Array(text.utf8)[...])
         guard let time = reader.timestamp(), reader.hasZone || !needsZone else { return nil }
         return time
     }
@@ -15,7 +15,7 @@ package struct ISOTime {
     /// The same time of day that many months earlier, or on the last day of that month if it is shorter.
     /// - Returns: nil if that is before the year 1, or the year of `time` does not have four digits.
     package static func earlier(_ time: Timestamp, months: Int64) -> Timestamp? {
-        var reader = ISOTime(rest: Array(ISO8601.text(seconds: time.seconds).utf8)[...])
+        var reader = ISO8601Parser(rest: Array(ISO8601.text(seconds: time.seconds).utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
             let day = reader.number(2),
             reader.take("T"), months <= 120_000

@@ -3,7 +3,7 @@ internal import Glibc
 /// A folder of this process, with links to plain files that were opened elsewhere: what takes the place of such a file meanwhile is not opened.
 ///
 /// The folder disappears with this value. If the process is killed before, the links are left, and lead nowhere.
-final class CheckedFiles {
+final class LinkedFiles {
     let path: String
     private let names: [String]
     /// They only name the files: LMDB's locks on them would end if others were closed.

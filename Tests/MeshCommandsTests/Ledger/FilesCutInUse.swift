@@ -4,7 +4,7 @@ import Testing
 
 /// Files of a ledger that somebody cuts short while a process uses them.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
-struct CutFiles {
+struct FilesCutInUse {
     @Test(arguments: [["ingest", "file", "FILE", "--follow"], ["packets", "--follow"]])
     func `a ledger whose log is cut short under a command ends it with one plain line and 65`(_ command: [String]) throws {
         let tool = try Tool()
