@@ -31,7 +31,7 @@ extension MeshSimulation {
         if number != 0 { packet.varint(3, UInt64(number)) }
         packet.bytes(fact.isEncrypted ? 5 : 4, body)
         if sent.id != 0 { packet.fixed32(6, sent.id) }
-        let heard = fault == .wrongClock ? random.pick(Self.wrongClocks) : now + hearing.delay
+        let heard = fault == .wrongClock ? random.pick(Self.wrongClocks) : now &+ hearing.delay
         if heard != 0, !isMapReport { packet.fixed32(7, heard) }
         packet.float(8, Float(random.between(-80, 48)) / 4)
         packet.varint(9, UInt64(fault == .wrongHops ? 9 : sender.hops - used))
@@ -49,7 +49,7 @@ extension MeshSimulation {
         var heardFact = fact
         heardFact.isDamaged = fault == .cutShort || fault == .noise || fault == .noPacket
         let topic = isMapReport ? "msh/EU_868/2/map/" : "msh/EU_868/2/e/\(channel.name)/\(NodeID.text(hearing.gateway))"
-        waiting.insert(SimulatedReception(envelope: bytes, time: now + hearing.delay, topic: topic, fact: heardFact), at: 0)
+        waiting.insert(SimulatedReception(envelope: bytes, time: now &+ hearing.delay, topic: topic, fact: heardFact), at: 0)
     }
 
     /// Memory that was never written, after a wire type that does not exist.

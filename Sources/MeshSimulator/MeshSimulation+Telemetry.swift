@@ -8,7 +8,7 @@ extension MeshSimulation {
         let node = nodes[index]
         content.port = Port.telemetry
         let isNoNumber = isOdd && random.chance(50)
-        let stamp = isOdd && !isNoNumber ? random.pick(Self.wrongClocks) : now - random.below(20)
+        let stamp = isOdd && !isNoNumber ? random.pick(Self.wrongClocks) : now &- random.below(20)
         if stamp != 0 { content.payload.fixed32(1, stamp) }
         let kind = kindOfTelemetry(node)
         if isNoNumber, kind == 3 {

@@ -12,6 +12,7 @@ import ProtobufWire
 /// key is unknown. Some of its packets and receptions are odd, as real ones are: broken or without a packet, from receivers and senders with wrong
 /// clocks, with impossible places, names that are not UTF-8 and measurements that are not numbers.
 public struct MeshSimulation: Sendable {
+    /// As given, each number within its limits.
     public let options: SimulationOptions
     /// Counts what `next` has returned.
     public private(set) var truth = SimulationTruth()
@@ -58,6 +59,7 @@ public struct MeshSimulation: Sendable {
     }
 
     public init(_ options: SimulationOptions = SimulationOptions()) {
+        let options = options.bounded
         self.options = options
         random = SimulationRandom(seed: options.seed)
         milliseconds = UInt64(options.startTime) * 1_000
@@ -79,7 +81,7 @@ public struct MeshSimulation: Sendable {
     // MARK: Sending
 
     private mutating func transmit() {
-        milliseconds += UInt64(random.below(2 * options.intervalMilliseconds))
+        milliseconds += UInt64(random.below(UInt32(clamping: 2 * UInt64(options.intervalMilliseconds))))
         now = UInt32(truncatingIfNeeded: milliseconds / 1_000)
         var sender = chooseSender()
         answers = nil

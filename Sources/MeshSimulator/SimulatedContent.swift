@@ -76,10 +76,10 @@ extension MeshSimulation {
         nodes[index].move(&random)
         let node = nodes[index]
         var position = Position()
-        position.latitudeE7 = SimulatedNode.reduced(node.latitude, to: node.precision)
-        position.longitudeE7 = SimulatedNode.reduced(node.longitude, to: node.precision)
+        position.latitudeE7 = Position.reduced(node.latitude, bits: Int(node.precision))
+        position.longitudeE7 = Position.reduced(node.longitude, bits: Int(node.precision))
         position.altitude = node.altitude
-        position.time = now - random.below(30)
+        position.time = now &- random.below(30)
         position.precisionBits = node.precision
         position.satellites = 4 + random.below(9)
         if node.isMoving {
@@ -102,7 +102,7 @@ extension MeshSimulation {
         switch oddity {
         case 0: (position.latitudeE7, position.longitudeE7) = (0, 0)
         case 1:
-            let middle = SimulatedNode.reduced(0, to: 14)
+            let middle = Position.reduced(0, bits: 14)
             (position.latitudeE7, position.longitudeE7, position.precisionBits) = (middle, middle, 14)
         case 2: (position.latitudeE7, position.longitudeE7) = (nil, nil)
         default:
@@ -185,7 +185,7 @@ extension MeshSimulation {
         waypoint.latitudeE7 = nodes[index].latitude
         waypoint.longitudeE7 = nodes[index].longitude
         waypoint.name = "meeting point"
-        waypoint.expire = now + 86_400
+        waypoint.expire = now &+ 86_400
         waypoint.encode(to: &content.payload)
     }
 
@@ -198,8 +198,8 @@ extension MeshSimulation {
         report.hardwareModel = node.hardware
         report.role = node.role
         report.firmwareVersion = "2.7.\(5 + random.below(12)).abcdef0"
-        report.latitudeE7 = SimulatedNode.reduced(node.latitude, to: 14)
-        report.longitudeE7 = SimulatedNode.reduced(node.longitude, to: 14)
+        report.latitudeE7 = Position.reduced(node.latitude, bits: 14)
+        report.longitudeE7 = Position.reduced(node.longitude, bits: 14)
         report.positionPrecision = 14
         // A packet without an id is identified by its content, so no two may be alike.
         report.onlineLocalNodes = node.packetCount

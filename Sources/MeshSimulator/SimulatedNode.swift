@@ -71,11 +71,4 @@ struct SimulatedNode: Sendable {
         longitude = max(-1_799_000_000, min(1_799_000_000, longitude + east * random.between(0, 9_000)))
         altitude = max(0, min(4_000, altitude + random.between(-5, 5)))
     }
-
-    /// As firmware reduces a coordinate to its upper bits.
-    static func reduced(_ value: Int32, to bits: UInt32) -> Int32 {
-        guard bits < 32 else { return value }
-        let kept = UInt32(bitPattern: value) & (UInt32.max << (32 - bits))
-        return Int32(bitPattern: kept &+ (1 << (31 - bits)))
-    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Meshtastic
 import ProtobufWire
 
@@ -93,21 +94,5 @@ public struct SimulationFile: Sendable {
         return JSONForm.text(of: packet, in: batch)
     }
 
-    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let left = bytes.count - start
-            let first = UInt32(bytes[start]) << 16
-            let second = left > 1 ? UInt32(bytes[start + 1]) << 8 : 0
-            let group = first | second | (left > 2 ? UInt32(bytes[start + 2]) : 0)
-            text.append(digits[Int(group >> 18)])
-            text.append(digits[Int(group >> 12 & 63)])
-            text.append(left > 1 ? digits[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-            text.append(left > 2 ? digits[Int(group & 63)] : UInt8(ascii: "="))
-        }
-        return text
-    }
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] { Array(Data(bytes).base64EncodedData()) }
 }

@@ -1,9 +1,11 @@
 /// The kind of mesh to simulate. The same options give the same bytes on every machine.
+///
+/// A simulation takes the nearest number within its limits for one outside. Its clock has 32 bits, and starts again in 2106.
 public struct SimulationOptions: Sendable, Equatable {
     public var seed: UInt64
-    /// How many nodes there are, at least 2.
+    /// How many nodes there are, from 2 to 100,000.
     public var nodes: Int
-    /// How many of them publish the packets that they hear, at least 1.
+    /// How many of them publish the packets that they hear, from 1 to all.
     public var gateways: Int
     /// Seconds since 1970 of the first packet.
     public var startTime: UInt32
@@ -14,13 +16,22 @@ public struct SimulationOptions: Sendable, Equatable {
     /// Of 100 packets, how many are encrypted.
     public var encryptedPercent: UInt32
 
+    private static let mostNodes = 100_000
+
+    /// Each number within its limits, also if it was set after `init`.
+    var bounded: SimulationOptions {
+        SimulationOptions(
+            seed: seed, nodes: nodes, gateways: gateways, startTime: startTime, intervalMilliseconds: intervalMilliseconds,
+            badPerMille: badPerMille, encryptedPercent: encryptedPercent)
+    }
+
     public init(
         seed: UInt64 = 1, nodes: Int = 200, gateways: Int? = nil, startTime: UInt32 = 1_780_000_000,
         intervalMilliseconds: UInt32 = 2_600, badPerMille: UInt32 = 10, encryptedPercent: UInt32 = 72
     ) {
         self.seed = seed
-        self.nodes = max(2, nodes)
-        self.gateways = max(1, min(gateways ?? max(3, nodes / 25), self.nodes))
+        self.nodes = min(max(2, nodes), Self.mostNodes)
+        self.gateways = max(1, min(gateways ?? max(3, self.nodes / 25), self.nodes))
         self.startTime = startTime
         self.intervalMilliseconds = max(1, intervalMilliseconds)
         self.badPerMille = min(badPerMille, 1_000)

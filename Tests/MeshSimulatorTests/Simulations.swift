@@ -48,6 +48,33 @@ struct Simulations {
         #expect((damaged > 0) == (bad > 0))
     }
 
+    @Test func `no options crash a simulation, whatever they say`() {
+        var all: [SimulationOptions] = []
+        for start in [0, 5, .max - 1_000, .max] as [UInt32] {
+            all.append(SimulationOptions(nodes: 20, startTime: start, badPerMille: 300))
+        }
+        for (nodes, gateways) in [(0, 1), (-5, -5), (20, 0), (20, 1_000), (1, .max), (.min, .min)] {
+            var options = SimulationOptions()
+            (options.nodes, options.gateways) = (nodes, gateways)
+            all.append(options)
+        }
+        var options = SimulationOptions(nodes: 20)
+        (options.intervalMilliseconds, options.badPerMille, options.encryptedPercent) = (.max, .max, .max)
+        all.append(options)
+        (options.intervalMilliseconds, options.badPerMille, options.encryptedPercent) = (0, 0, 0)
+        all.append(options)
+        for options in all {
+            var mesh = MeshSimulation(options)
+            var bytes: [UInt8] = []
+            for _ in 0..<2_000 {
+                let reception = mesh.next()
+                for format in SimulationFormat.allCases { _ = SimulationFile(format).append(reception, to: &bytes) }
+                bytes.removeAll(keepingCapacity: true)
+            }
+            #expect(mesh.truth.events == 2_000 && mesh.options.nodes >= 2, "\(options)")
+        }
+    }
+
     @Test func `most packets are encrypted by default, and ids are random`() {
         var mesh = MeshSimulation()
         for _ in 0..<20_000 { _ = mesh.next() }

@@ -113,6 +113,23 @@ struct SQLSnapshots {
         try await ledger.close()
     }
 
+    @Test func `of ledgers as of earlier points in time, the one that was not used for longest is given up`() async throws {
+        let ledger = try await Ledger.temporary(options: LedgerOptions(log: EventLogOptions(isDurable: false)))
+        var simulation = MeshSimulation(SimulationOptions(seed: 6, nodes: 12))
+        try await append(20, of: &simulation, to: ledger)
+        try await ledger.catchUp()
+        let opener = LedgerOpener()
+        func past(_ sequence: UInt64) throws -> Ledger { try opener.past(of: ledger, .sequence(sequence)) }
+        let (first, second) = (try past(1), try past(2))
+        for sequence in 3...4 as ClosedRange<UInt64> { _ = try past(sequence) }
+        #expect(try past(1) === first)
+        _ = try past(5)
+        #expect(try past(1) === first && past(2) !== second)
+        await opener.closePast()
+        try await second.close()
+        try await ledger.close()
+    }
+
     @Test func `numbers from 2^63 on, which SQL lacks, are null, and those below are exact`() async throws {
         let ledger = try await Ledger.temporary(options: LedgerOptions(log: EventLogOptions(isDurable: false)))
         let source = try await ledger.log.source(named: "made")

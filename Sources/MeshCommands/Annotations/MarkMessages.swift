@@ -25,7 +25,9 @@ struct MarkedMessages: ParsableArguments {
             try await ledger.catchUp(title: "bringing the views up to date")
             let keys = try await ledger.readingBuilt { (ledger) -> [MessageKey] in try self.keys(in: ledger, where: changes) }
             let output = StandardOutput()
-            guard !keys.isEmpty else { return output.line("no such messages") }
+            guard !keys.isEmpty else {
+                return output.line("nothing to change: no message matches, or all that match are marked so already")
+            }
             let marked = annotation(keys, request)
             let events = try await ledger.annotate([marked])
             let last = events.count == 1 ? "" : " to \(events.upperBound)"

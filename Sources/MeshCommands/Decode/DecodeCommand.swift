@@ -86,7 +86,7 @@ struct DecodeCommand: ParsableCommand {
                 guard let end = text.firstIndex(of: "="), end > text.startIndex, text.index(after: end) < text.endIndex else {
                     throw CommandError(.usage, "\(text) is not NAME=PSK, as in LongFast=AQ==")
                 }
-                let psk = KeysAddCommand.read(String(text[text.index(after: end)...]))
+                let psk = try KeysAddCommand.read(String(text[text.index(after: end)...]))
                 keyring.add(
                     try KeysAddCommand.key { try ChannelKey(name: String(text[..<end]), base64: psk, isAEAD: isAEAD) })
             }

@@ -224,7 +224,7 @@ final class EventRows {
         let found = exact.isEmpty ? names.filter { $0.value.contains(text) } : exact
         guard found.count > 1 else { return found.first?.key }
         let list = found.values.sorted().prefix(5).joined(separator: ", ")
-        throw CommandError(.noInput, "\(found.count) sources are called so: \(list)")
+        throw CommandError(.usage, "\(found.count) sources have this name: \(list)")
     }
 
     func source(of header: EventHeader) -> String { Self.name(header.source, in: names) }

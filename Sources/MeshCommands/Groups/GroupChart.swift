@@ -1,3 +1,4 @@
+import Foundation
 import MeshTables
 
 /// Draws groups of rows for a terminal: one series over time as a line, several as a line of blocks each, others as bars, with the share of each where they add up.
@@ -42,7 +43,7 @@ struct GroupChart {
         let scale = data.scale([values])
         let labels = [scale.upperBound, (scale.lowerBound + scale.upperBound) / 2, scale.lowerBound].map(Self.number)
         let margin = labels.map(\.count).max() ?? 0
-        var canvas = BrailleCanvas(width: width - margin - 3, height: Self.height)
+        var canvas = BrailleCanvas(width: max(10, width - margin - 3), height: Self.height)
         if values.count == 1 { values += values }  // a line, since a dot is hardly seen
         let (columns, rows) = (canvas.width * 2 - 1, canvas.height * 4 - 1)
         var before: (column: Int, row: Int)?
@@ -119,7 +120,9 @@ struct GroupChart {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
+    /// From 10^15 on in its short form: a forged metric may have 39 digits before the point.
     private static func number(_ value: Double) -> String {
-        Int64(exactly: value).map { String($0) } ?? CellValue.double(value).rounded(2)
+        guard abs(value) < 1e15 else { return String(format: "%.3g", value) }
+        return Int64(exactly: value).map { String($0) } ?? CellValue.double(value).rounded(2)
     }
 }

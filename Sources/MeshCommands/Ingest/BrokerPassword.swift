@@ -18,17 +18,21 @@ struct BrokerPassword: ParsableArguments {
     func value(address: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> String? {
         guard let passwordFile else { return address ? nil : environment[Self.variable] }
         guard !address else { throw CommandError(.usage, "the password is in the address and in --password-file; give it once") }
-        let isTyped = passwordFile == "-"
-        let bytes =
-            try isTyped
-            ? FileHandle.standardInput.read(upToCount: Self.limit + 1) ?? Data()
-            : NamedFile.read(passwordFile, upTo: Self.limit + 1)
+        guard passwordFile == "-" else { return try Self.read(passwordFile) }
+        let bytes = try FileHandle.standardInput.read(upToCount: Self.limit + 1) ?? Data()
+        return try Self.firstLine(of: bytes, from: "standard input")
+    }
+
+    /// The password in the first line of a file.
+    static func read(_ file: String) throws -> String {
+        try firstLine(of: NamedFile.read(file, upTo: limit + 1), from: file)
+    }
+
+    private static func firstLine(of bytes: Data, from place: String) throws -> String {
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard !line.isEmpty, line.count <= Self.limit else {
-            let what = line.isEmpty ? "is empty" : "is longer than \(Self.limit) bytes"
-            throw CommandError(
-                .badData,
-                "the first line of \(passwordFile == "-" ? "standard input" : passwordFile) \(what); it must be the password")
+        guard !line.isEmpty, line.count <= limit else {
+            let what = line.isEmpty ? "is empty" : "is longer than \(limit) bytes"
+            throw CommandError(.badData, "the first line of \(place) \(what); it must be the password")
         }
         return String(decoding: line, as: UTF8.self)
     }

@@ -152,10 +152,13 @@ struct ImportCommand: AsyncParsableCommand {
         if report.unreadableCount > report.problems.count {
             output.line("  and \(report.unreadableCount - report.problems.count) more unreadable")
         }
-        if report.skippedBytes > 0 { output.line("  of no packet: \(report.skippedBytes.counted("byte")) between frames") }
+        if report.skippedBytes > 0 {
+            output.line(
+                "  \(report.skippedBytes.counted("byte between frames belongs", "bytes between frames belong")) to no packet")
+        }
         if let leftover = report.leftover {
             output.line(
-                "  the end is incomplete and waits for the rest (\(leftover.byteCount.counted("byte"))); --complete keeps it as unreadable text"
+                "  the last \(leftover.byteCount.counted("byte is", "bytes are")) an incomplete record: import the file again once it has grown, or use --complete to keep \(leftover.byteCount == 1 ? "it" : "them") as unreadable text"
             )
         }
     }

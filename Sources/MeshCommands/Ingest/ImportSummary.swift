@@ -83,7 +83,7 @@ struct ImportSummary {
     var lines: [String] {
         let closed = unread.values.reduce(0, +)
         let again =
-            repeats == 0 ? "" : ", and \(repeats.counted("reception that was", "receptions that were")) there already"
+            repeats == 0 ? "" : "; \(repeats.counted("reception was", "receptions were")) already there"
         let packets = readable + closed + unknownJSON
         var lines = [
             packets == 0

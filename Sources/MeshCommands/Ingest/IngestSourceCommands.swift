@@ -42,7 +42,7 @@ struct IngestSerialCommand: AsyncParsableCommand {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var keys: KeepKeysOption
     @OptionGroup var sharing: SharingOptions
-    @Flag(inversion: .prefixedNo, help: "Raise the line DTR, as boards expect; some reset when it is raised.") var dtr = true
+    @Flag(inversion: .prefixedNo, help: "Raise the DTR line, as boards expect; some reset when it is raised.") var dtr = true
     @Argument(help: "The port, best by its name in /dev/serial/by-id.", completion: .file()) var port: String
 
     func run() async throws {

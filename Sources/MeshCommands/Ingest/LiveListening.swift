@@ -65,7 +65,7 @@ struct LiveListening {
 
     /// What was done with the views at the end.
     static func flushed(_ lag: UInt64) -> String {
-        lag == 0 ? "views flushed" : "views flushed; they go on with the last \(lag.counted("event")) at the next start"
+        lag == 0 ? "views flushed" : "views flushed; the last \(lag.counted("event is", "events are")) folded at the next start"
     }
 
     private static func summary(_ status: SourceStatus) -> String {

@@ -39,11 +39,17 @@ struct SimulateCommand: AsyncParsableCommand {
     var output: String?
     @Option(name: .customLong("as"), help: "The file's format.") var format = SimulationFormat.envelopes
 
+    /// From 2000 to 2100: within the 32 bits of a packet's times, with room for the traffic after the start.
+    private static let starts: Range<Int64> = 946_684_800..<4_102_444_800
+
     func validate() throws {
         guard (2...100_000).contains(nodes) else { throw ValidationError("there are between 2 and 100,000 nodes") }
         guard packets >= 0 else { throw ValidationError("the number of packets is not negative") }
         guard bad <= 1_000, encrypted <= 100 else { throw ValidationError("bad is at most 1,000, encrypted at most 100") }
         if let gateways, gateways < 1 { throw ValidationError("there is at least one gateway") }
+        if let start, !Self.starts.contains(start.time.seconds) {
+            throw ValidationError("--start is a time from 2000 to 2099, since the times of packets have 32 bits")
+        }
     }
 
     func run() async throws {

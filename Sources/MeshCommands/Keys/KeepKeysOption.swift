@@ -19,7 +19,7 @@ struct KeepKeysOption: ParsableArguments {
         let count = news.count == 1 ? "a channel key" : "\(news.count) channel keys"
         guard keepKeys else {
             return StandardOutput().line(
-                "a radio reported \(count) unknown here (\(names)), not stored; \(advice) keeps \(news.count == 1 ? "it" : "them")"
+                "a radio reported \(count) that this ledger does not have (\(names)); \(news.count == 1 ? "it was" : "they were") not stored: \(advice) keeps \(news.count == 1 ? "it" : "them")"
             )
         }
         try await ledger.catchUp(title: "folding")  // to try the keys on what was just stored

@@ -53,7 +53,8 @@ struct KeysAddCommand: AsyncParsableCommand {
             let change: KeyringChange
             var oddLength: Int?
             if let psk, let name {
-                let channel = try Self.key { try ChannelKey(name: name, base64: Self.read(psk), isAEAD: aead) }
+                let key = try Self.read(psk)
+                let channel = try Self.key { try ChannelKey(name: name, base64: key, isAEAD: aead) }
                 if ![0, 1, 16, 32].contains(channel.psk.count) { oddLength = channel.psk.count }
                 guard channel.isAEAD || !aead else {
                     throw CommandError(.usage, "a channel without a key has no authenticated encryption")
@@ -61,7 +62,7 @@ struct KeysAddCommand: AsyncParsableCommand {
                 change = .addChannels([channel])
             } else {
                 let number = try node.map(Self.number(of:))
-                let bytes = Data(base64Encoded: Self.read(privateKey ?? ""))
+                let bytes = Data(base64Encoded: try Self.read(privateKey ?? ""))
                 guard let bytes else { throw CommandError(.usage, "the private key is not base64") }
                 change = .addPrivateKey(try Self.key { try PrivateKey(node: number, key: Array(bytes)) })
             }
@@ -102,8 +103,14 @@ struct KeysAddCommand: AsyncParsableCommand {
             "\(keys == 1 ? "it opens" : "they open") \(trial.opened == 0 ? "none" : trial.opened.grouped) of \(trial.unreadable.counted("unreadable packet"))"
     }
 
-    static func read(_ text: String) -> String {
-        text == "-" ? (readLine() ?? "").trimmingCharacters(in: .whitespaces) : text
+    /// A key as given, or with - the first line of standard input.
+    static func read(_ text: String) throws -> String {
+        guard text == "-" else { return text }
+        let key = (readLine() ?? "").trimmingCharacters(in: .whitespaces)
+        guard !key.isEmpty else {
+            throw CommandError(.usage, "standard input has no key in its first line; a channel without a key needs none")
+        }
+        return key
     }
 
     static func number(of node: String) throws -> UInt32 {

@@ -12,10 +12,10 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             other events hold. A separate event records which were erased, and why. The log and the views are rewritten without the old bytes, which
             takes as much free space as the log has; old views are removed. The next command that writes finishes an interrupted rewriting.
 
-            --node erases the packets that the node sent, including unreadable ones, its entries in the node lists that radios report, and annotations of
-            it and its messages: notes, marks. With --mentions also
-            packets to it and those that it passed on as a gateway. Not covered: what other nodes say about it in their own packets (neighbours, routes,
-            quoted texts; of events that retention has dropped also counts by channel, and with --mentions that it passed on what others sent), lines that could not be read, names of sources, and copies elsewhere: exports, backups, other ledgers.
+            --node erases the packets that the node sent, including unreadable ones; its entries in the node lists that radios report; and the notes and
+            marks on it and its messages. --mentions also erases packets sent to it and packets that it uploaded as a gateway. Not erased: what other nodes
+            say about it (neighbours, routes, quoted texts), lines that could not be read, source names, and copies elsewhere (exports, backups, other
+            ledgers). Of events that retention has dropped, counts per channel stay too; with --mentions, so does the fact that it uploaded others' packets.
 
             A ledger into which events were imported or merged keeps their bytes until they are erased there, too; only an exact copy of this one erases them
             when it imports a later recording of it, also what this one had dropped before. A ledger restored from a backup has what was erased after the backup's last run, unless --erasures-of
@@ -23,7 +23,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
             hidden, an exact copy loses all rows of dropped events, and says what it may keep, since it cannot know whose were erased.
 
             Of events that retention has dropped, views keep rows: --packet removes those of the packet itself (a message, a position, telemetry, what a sensor
-            sent, a waypoint, a trace route, a map report, an entry of a node's history); its contributions to nodes, links and gateways stay, and so does a
+            sent, a waypoint, a trace route, a map report, an entry of a node's history); what it contributed to nodes, links, gateways, channels and hardware models stays, and so does a
             waypoint that another packet has changed since. Packets without an id (0) cannot be distinguished there, so their map reports and entries
             stay, too. --sequence is for events that the log still has.
 

@@ -101,7 +101,7 @@ struct StatsSummary {
         // A view that had nothing to store keeps an old checkpoint, though it has folded all.
         let folded = number("views_folded_through") ?? 0
         let lag = views.map { head - min(head, max($0.checkpoint, folded)) }.max() ?? 0
-        return lag == 0 ? "up to date" : lag == 1 ? "lack the last event" : "lack the last \(lag.counted("event"))"
+        return lag == 0 ? "up to date" : "\(lag.counted("event")) behind"
     }
 
     /// `5.0 MB`.

@@ -18,7 +18,8 @@ struct PositionList: RowList {
     static let about = ListDescription(
         name: "positions", abstract: "Where nodes were, the newest positions first.",
         discussion: """
-            Times are those that nodes state if they fit the time of hearing (time_source sender: from a day before it to 5 minutes after), else the time of hearing, which the column heard has for every position (for --columns, --where and --sort). With --latest, since shows when the node came there: all its positions from then on are within 100 m of the newest.
+            `time` is the node's own clock if it is plausible (from a day before the packet was heard to 5 minutes after), otherwise the time when it was
+            heard. `time_source` says which; the column `heard` (for --columns, --where and --sort) always has the latter. With --latest, since shows when the node came there: all its positions from then on are within 100 m of the newest.
 
               meshledger positions --latest
               meshledger positions --node '!19025c00'
@@ -265,7 +266,7 @@ struct MapReportList: RowList {
 struct SensorList: RowList {
     static let about = ListDescription(
         name: "sensors",
-        abstract: "What detection sensors, counters of people, range tests and store-and-forward nodes sent, the newest first.",
+        abstract: "What detection sensors, people counters, range tests and store-and-forward nodes sent, the newest first.",
         discussion: """
               meshledger telemetry sensors --kind detection --since '1d ago'
               meshledger telemetry sensors --node '!19025c00' --kind paxcounter --format csv
@@ -276,7 +277,7 @@ struct SensorList: RowList {
     @Option(help: "Only packets on this channel.", completion: NameCompletion.channels) var channel: String?
 
     var askedNodes: [NodeArgument?] { [node] }
-    var emptyNote: String { "nothing of sensors" }
+    var emptyNote: String { "no sensor data" }
 
     func visit(_ query: RowQuery, in ledger: Ledger, _ body: (SensorRow) -> Void) throws {
         try ledger.sensors(of: node?.number(in: ledger), kind: kind, query.on(channel, in: ledger)).forEach(body)
@@ -295,7 +296,7 @@ struct TimelineList: RowList {
     @Argument(help: "The node: !hex, a number, or its name.") var node: NodeArgument
 
     var askedNodes: [NodeArgument?] { [node] }
-    var emptyNote: String { "it said nothing" }
+    var emptyNote: String { "it reported nothing" }
 
     func validate() throws {
         if let other = kind.first(where: { !Ledger.timelineKinds.contains($0) }) {

@@ -7,7 +7,8 @@ struct TelemetryList: RowList {
     static let about = ListDescription(
         name: "telemetry", abstract: "What nodes measured, the newest first.",
         discussion: """
-            Times are those that nodes state if they fit the time of hearing (time_source sender: from a day before it to 5 minutes after), else the time of hearing, which the column heard has for every row (for --columns, --where and --sort). With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
+            `time` is the node's own clock if it is plausible (from a day before the packet was heard to 5 minutes after), otherwise the time when it was
+            heard. `time_source` says which; the column `heard` (for --columns, --where and --sort) always has the latter. With --kind each metric is a separate column, with its unit; without, a row shows its metrics as name=value, and --where, --sort, --columns and the counts take the name of any metric. CSV
             and JSON have every metric of the kind, null if it was not sent; JSON has null for NaN.
 
               meshledger telemetry --kind device --latest

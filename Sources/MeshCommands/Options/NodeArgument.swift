@@ -39,7 +39,7 @@ struct NodeArgument: ExpressibleByArgument {
                 .noInput, "no node is called \(typed)\(isEveryone ? "; everyone is \(NodeID.everyone)" : advice)")
         }
         let ids = named.prefix(5).map { NodeID.text($0.number) }.joined(separator: ", ")
-        throw CommandError(.usage, "\(named.count) nodes are called \(typed) (\(ids)); say which by its id")
+        throw CommandError(.usage, "\(named.count) nodes are called \(typed) (\(ids)); give the node's id")
     }
 
     /// Those of this name; of several, the only one that is spelt exactly so.

@@ -22,7 +22,7 @@ enum ExitStatus: Int32, CaseIterable {
         switch self {
         case .success: "done"
         case .verificationFailed: "damage was found, or a proof does not hold"
-        case .declined: "a question was answered with no; nothing was changed"
+        case .declined: "you answered no; nothing was changed"
         case .usage: "the command line is wrong"
         case .badData: "a file is damaged, has another format, or was written by a newer version"
         case .noInput: "a file, ledger or row does not exist"

@@ -4,7 +4,7 @@ enum ConfigExample {
         # What `meshledger run` does. `meshledger config check FILE` finds mistakes. After a change, `systemctl reload meshledger` or SIGHUP
         # applies it: unchanged sources stay connected.
 
-        # The ledger's folder, created if it does not exist. --ledger on the command line comes before it; without both, $MESHLEDGER says where it is.
+        # The ledger's folder, created if it does not exist. --ledger on the command line takes precedence over it; without both, $MESHLEDGER says where it is.
         ledger: /var/lib/meshledger/mesh.ledger
 
         log:
@@ -23,9 +23,9 @@ enum ConfigExample {
             # Networks from which clients may change the radio's settings. The default is none.
             share-admin: [127.0.0.1]
 
-          # A radio at USB or another serial port, preferably by its stable name.
+          # A radio on USB or another serial port, preferably by its stable name.
           - serial: /dev/serial/by-id/usb-RAKwireless_WisCore-if00
-            # Raise the line DTR, as most boards expect; some reset when it is raised.
+            # Raise the DTR line, as most boards expect; some reset when it is raised.
             dtr: true
 
           # A broker: mqtt:// or mqtts://, the user if there is one, host, port, and a topic root.

@@ -51,8 +51,9 @@ struct ReloadService: Service {
         for await _ in signals.cancelOnGracefulShutdown() {
             do {
                 let config = try RunConfig(file: file)
-                await sources.apply(config.sources)
+                // First what can fail: then nothing is applied.
                 if let policy = config.retention { try ledger.retention.setPolicy(policy) }
+                await sources.apply(config.sources)
                 if !config.differsInSourcesOnly(from: began) {
                     logger.warning("changes of ledger, log, sealing and backup apply from the next start")
                 }

@@ -29,7 +29,7 @@ struct ServiceInstallCommand: ParsableCommand {
 
     func run() throws {
         guard config.hasPrefix("/") else {
-            throw CommandError(.usage, "--config needs a path from the root, such as /etc/meshledger/mesh.yaml")
+            throw CommandError(.usage, "--config needs an absolute path, such as /etc/meshledger/mesh.yaml")
         }
         if let program, !print, !FileManager.default.isExecutableFile(atPath: program) {
             throw CommandError(.noInput, "--program \(program) is not a program that can be run; give the path of meshledger")

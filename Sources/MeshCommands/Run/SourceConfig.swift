@@ -189,7 +189,11 @@ struct SourceConfig: Equatable, Sendable {
         options.certificateAuthorityFile = try map.string("ca-file")
         options.certificateFile = try map.string("cert-file")
         options.keyFile = try map.string("key-file")
-        return .broker(options, passwordFile: try map.string("password-file"))
+        let passwordFile = try map.string("password-file")
+        guard passwordFile != "-" else {
+            throw map.error("password-file", "password-file names a file; a service has no standard input to read it from")
+        }
+        return .broker(options, passwordFile: passwordFile)
     }
 
     /// The source, ready to run.
@@ -206,10 +210,7 @@ struct SourceConfig: Equatable, Sendable {
             return FileFollow(path, into: target, options: ImportOptions(format: format), report: report)
         case .recording(let path): return RecordingFollow(path, into: ledger, report: report)
         case .broker(var options, let passwordFile):
-            if let passwordFile {
-                let option = try BrokerPassword.parse(["--password-file", passwordFile])
-                options.address.password = try option.value(address: options.address.password != nil, environment: [:])
-            }
+            if let passwordFile { options.address.password = try BrokerPassword.read(passwordFile) }
             let name = name ?? options.address.text
             return MQTTIngest(options, into: target) { notice in
                 var status = SourceStatus(name: name)

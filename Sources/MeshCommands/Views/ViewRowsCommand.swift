@@ -45,7 +45,7 @@ struct ViewRowsCommand: AsyncParsableCommand, ShowsTimes {
             let name = try ledger.view(named: view)
             guard let rows = ledger.rows(of: name) else {
                 throw CommandError(
-                    .usage, "the view \(name) is an index without rows of its own, which `meshledger \(name)` asks")
+                    .usage, "\(name) is an index without rows of its own; use `meshledger \(name)`")
             }
             try await withOthers(also[...], [ledger]) { try write(rows, $0) }
         }

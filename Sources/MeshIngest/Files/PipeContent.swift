@@ -43,6 +43,7 @@ package struct PipeContent {
     }
 
     /// Up to this many bytes; none if more must be read first, or at the end.
+    /// - Throws: `.damaged` if they cannot be decompressed.
     package mutating func next(_ count: Int, _ path: String) throws(IngestError) -> [UInt8] {
         if case .unknown = form {
             guard raw.count >= Self.headSize || hasEnded else { return [] }
@@ -61,7 +62,7 @@ package struct PipeContent {
             let fault = try decompressor.take(raw.span.extracting(rawStart..<end)) { bytes in
                 made += bytes.bytes(0..<bytes.count)
             }
-            if let fault { throw IngestError(.wrongFormat, subject: path, reason: fault) }
+            if let fault { throw IngestError(.damaged, subject: path, reason: fault) }
             (ready, rawStart) = (made, end)
             if rawStart == raw.count { (raw, rawStart) = ([], 0) }
         }

@@ -21,9 +21,11 @@ struct LedgerLineDecoder: LineDecoder {
             } else if member.isNamed("reception", in: line) {
                 reception = try member.string(in: line) == "live" ? nil : Self.time(member, line)
             } else if member.isNamed("masked", in: line) {
-                isMasked = member.value.count == 4
+                // Anything else is masked again: a line that is refused is kept as text, with its secrets.
+                isMasked = member.boolean(in: line) == true
             } else if member.isNamed("erased", in: line) {
-                isErased = member.value.count == 4
+                guard let value = member.boolean(in: line) else { throw RecordFault("erased is neither true nor false") }
+                isErased = value
             }
         }
         guard let payload, let encoding else { throw RecordFault("no payload_b64 or no encoding") }

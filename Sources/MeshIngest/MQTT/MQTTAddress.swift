@@ -78,7 +78,9 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
         }
         guard !host.isEmpty else { throw bad("the address names no host") }
         if portText.isEmpty { return (String(host), standard) }
-        guard portText.first == ":", let port = UInt16(portText.dropFirst()), port > 0 else {
+        let digits = portText.dropFirst()
+        guard portText.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0
+        else {
             throw bad("the port is a number from 1 to 65535")
         }
         return (String(host), port)
@@ -92,7 +94,8 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
                 bytes.append(byte)
                 continue
             }
-            guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 else {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard rest.count >= 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
                 throw bad("write a % in the user or password as %25")
             }
             bytes.append(value)

@@ -1,5 +1,5 @@
 extension MQTTIngest: LiveSource {
-    /// The broker without user and password, and the topics if they differ from the default.
+    /// The broker without user and password.
     public var name: String { address.text }
 
     public var status: SourceStatus {

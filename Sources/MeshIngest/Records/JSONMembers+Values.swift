@@ -47,6 +47,12 @@ extension JSONMembers.Member {
         return Double(String(decoding: text.bytes(value), as: UTF8.self))
     }
 
+    /// True or false; nil for other kinds.
+    func boolean(in text: Span<UInt8>) -> Bool? {
+        guard kind == .boolean else { return nil }
+        return text[value.lowerBound] == UInt8(ascii: "t")
+    }
+
     /// The value as written.
     func written(in text: Span<UInt8>) -> [UInt8] { text.bytes(value) }
 

@@ -11,6 +11,13 @@ package final class LedgerOpener: Sendable {
         var past: [Key: Ledger] = [:]
         /// The most recently used ledger comes last.
         var order: [Key] = []
+
+        mutating func use(_ key: Key) -> Ledger? {
+            guard let known = past[key] else { return nil }
+            order.removeAll { $0 == key }
+            order.append(key)
+            return known
+        }
     }
 
     private struct Key: Hashable {
@@ -40,15 +47,17 @@ package final class LedgerOpener: Sendable {
 
     func past(of ledger: Ledger, _ moment: PointInTime) throws -> Ledger {
         let key = Key(ledger: ObjectIdentifier(ledger), moment: moment)
-        if let known = state.withLock({ $0.past[key] }) { return known }
+        if let known = state.withLock({ $0.use(key) }) { return known }
         let made = try ledger.asOf(moment)
-        state.withLock { state in
+        return state.withLock { state in
+            // Another thread may have been first.
+            if let known = state.use(key) { return known }
             state.past[key] = made
             state.order.append(key)
             // Statements that still read it keep it open.
             if state.order.count > Self.mostPast { state.past[state.order.removeFirst()] = nil }
+            return made
         }
-        return made
     }
 
     /// Closes the ledgers opened as of earlier points in time.

@@ -30,7 +30,7 @@ struct AnnouncedKeys: Sendable {
     /// - Returns: the entry to store; nil if nothing changes.
     mutating func learn(
         _ key: [UInt8], of node: UInt32, heard: UInt32, sequence: UInt64
-    ) -> StageState.Entry? {  // nil: nothing new
+    ) -> StageState.Entry? {
         guard mayBeFirst(of: node, heard: heard) else { return nil }
         let announcement = Announcement(key: key, heard: heard == 0 ? .max : heard)
         announcements[node] = announcement

@@ -12,9 +12,6 @@ struct MapReportsView: KeyedView {
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
-    /// In Unicode scalars: firmware sends at most 39 bytes of a name.
-    static let mostNameScalars = 64
-
     static let tables: [DeclaredTable] = [
         .rows(
             MapReportRow.self,
@@ -78,11 +75,11 @@ struct MapReportsView: KeyedView {
 
 extension MapReportRow {
     fileprivate mutating func fill(from report: MapReport) {
-        longName = report.longName.cut(toScalars: MapReportsView.mostNameScalars)
-        shortName = report.shortName.cut(toScalars: MapReportsView.mostNameScalars)
+        longName = report.longName
+        shortName = report.shortName
         role = report.role
         hardwareModel = report.hardwareModel
-        firmware = report.firmwareVersion.cut(toScalars: MapReportsView.mostNameScalars)
+        firmware = report.firmwareVersion
         region = report.region
         modemPreset = report.modemPreset
         hasDefaultChannel = report.hasDefaultChannel

@@ -114,7 +114,7 @@ struct NodeHistoryView: BuiltInView {
             let info = try MyNodeInfo(decoding: payload)
             var radio = RadioNode(source: source)
             radio.node = info.number
-            radio.target = info.environment.cut(toScalars: NodeIntroduction.mostScalars)
+            radio.target = info.environment
             let time = stamp.policy(for: packet).time(received: 0).time
             if let place = radios.place(of: UInt64(source)) {
                 radio.time = max(radios[place].time, time)

@@ -15,14 +15,11 @@ struct NodeIntroduction {
     var target = ""
     var asSaid = LastIntroduction()
 
-    /// Long texts from senders must not fill memory. In Unicode scalars; firmware sends at most 39 bytes.
-    static let mostScalars = 64
-
     init(_ user: User, of node: UInt32, _ kind: IntroductionKind) {
         self.node = node
         self.kind = kind
-        longName = user.longName.cut(toScalars: Self.mostScalars)
-        shortName = user.shortName.cut(toScalars: Self.mostScalars)
+        longName = user.longName
+        shortName = user.shortName
         hardwareModel = user.hardwareModel
         role = user.longName.isEmpty && user.shortName.isEmpty ? nil : user.role
         if user.publicKey.count == 32 { publicKey = user.publicKey }
@@ -37,11 +34,11 @@ struct NodeIntroduction {
     init(_ report: MapReport, of node: UInt32) {
         self.node = node
         kind = .mapReport
-        longName = report.longName.cut(toScalars: Self.mostScalars)
-        shortName = report.shortName.cut(toScalars: Self.mostScalars)
+        longName = report.longName
+        shortName = report.shortName
         hardwareModel = report.hardwareModel
         role = report.longName.isEmpty ? nil : report.role
-        firmware = report.firmwareVersion.cut(toScalars: Self.mostScalars)
+        firmware = report.firmwareVersion
     }
 
     init(_ metadata: DeviceMetadata, of radio: RadioNode) {
@@ -49,7 +46,7 @@ struct NodeIntroduction {
         kind = .metadata
         hardwareModel = metadata.hardwareModel
         role = metadata.role
-        firmware = metadata.firmwareVersion.cut(toScalars: Self.mostScalars)
+        firmware = metadata.firmwareVersion
         target = radio.target
     }
 }

@@ -12,10 +12,6 @@ struct WaypointsView: KeyedView {
     var policy: String { "cap=\(cap);\(TimePolicy.text)" }
     let cap: Int
 
-    /// Long texts from senders must not fill memory: senders may write 30 and 100 bytes. In Unicode scalars.
-    static let mostNameScalars = 64
-    static let mostDetailScalars = 256
-
     static let tables: [DeclaredTable] = [
         .rows(
             WaypointRow.self,
@@ -137,8 +133,8 @@ extension WaypointRow {
         latitudeE7 = isPlaced ? waypoint.latitudeE7 : nil
         longitudeE7 = isPlaced ? waypoint.longitudeE7 : nil
         lockedTo = waypoint.lockedTo
-        name = waypoint.name.cut(toScalars: WaypointsView.mostNameScalars)
-        details = waypoint.description.cut(toScalars: WaypointsView.mostDetailScalars)
+        name = waypoint.name
+        details = waypoint.description
         icon = waypoint.icon
         geofenceRadius = waypoint.geofenceRadius
         boundingBox = waypoint.boundingBox

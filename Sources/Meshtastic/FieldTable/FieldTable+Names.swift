@@ -41,32 +41,4 @@ extension FieldTable {
 
     /// The name of a routing error, such as `NO_ROUTE`.
     public static func routingErrorName(_ error: UInt32) -> String? { name(error, in: names.routingErrors) }
-
-    /// The message type of a port's payload; nil for texts, plain bytes and unknown ports.
-    public static func messageName(ofPort port: UInt32) -> String? {
-        switch port {
-        case 2: "HardwareMessage"
-        case 3: "Position"
-        case 4: "User"
-        case 5: "Routing"
-        case 6: "AdminMessage"
-        case 8: "Waypoint"
-        case 12: "KeyVerification"
-        case 13: "RemoteShell"
-        case 34: "Paxcount"
-        case 35: "StoreForwardPlusPlus"
-        case 36: "StatusMessage"
-        case 37: "MeshBeacon"
-        case 65: "StoreAndForward"
-        case 67: "Telemetry"
-        case 69: "Compressed"
-        case 70: "RouteDiscovery"
-        case 71: "NeighborInfo"
-        case 72: "TAKPacket"
-        case 73: "MapReport"
-        case 74: "PowerStressMessage"
-        case 75: "LoRaWANBridge"
-        default: nil
-        }
-    }
 }

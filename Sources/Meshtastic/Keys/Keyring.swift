@@ -19,21 +19,18 @@ public struct Keyring: Sendable, Hashable {
         for key in privateKeys { add(key) }
     }
 
-    /// The names of modem presets, which are the names of channels without a name.
-    public static let presetNames = [
-        "LongFast", "LongSlow", "LongMod", "LongTurbo", "MediumFast", "MediumSlow", "MediumTurbo", "ShortFast", "ShortSlow",
-        "ShortTurbo", "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow",
+    /// By their numbers in `LoRaConfig.ModemPreset`, in the order in which their channels are tried.
+    private static let presets: KeyValuePairs<UInt32, String> = [
+        0: "LongFast", 1: "LongSlow", 7: "LongMod", 9: "LongTurbo", 4: "MediumFast", 3: "MediumSlow", 16: "MediumTurbo",
+        6: "ShortFast", 5: "ShortSlow", 8: "ShortTurbo", 10: "LiteFast", 11: "LiteSlow", 12: "NarrowFast", 13: "NarrowSlow",
+        14: "TinyFast", 15: "TinySlow",
     ]
 
+    /// The names of modem presets, which are the names of channels without a name.
+    public static let presetNames = presets.map(\.value)
+
     /// The name of a modem preset by its number in `LoRaConfig.ModemPreset`; nil for a preset without a channel name.
-    public static func presetName(_ number: UInt32) -> String? {
-        let names = [
-            "LongFast", "LongSlow", nil, "MediumSlow", "MediumFast", "ShortSlow", "ShortFast", "LongMod", "ShortTurbo",
-            "LongTurbo",
-            "LiteFast", "LiteSlow", "NarrowFast", "NarrowSlow", "TinyFast", "TinySlow", "MediumTurbo",
-        ]
-        return Int(number) < names.count ? names[Int(number)] : nil
-    }
+    public static func presetName(_ number: UInt32) -> String? { presets.first { $0.key == number }?.value }
 
     /// Every modem preset's name under the default key: the devices' default.
     public static let standard = Keyring(channels: presetNames.map { ChannelKey(name: $0, checked: [1]) })

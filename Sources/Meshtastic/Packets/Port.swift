@@ -25,6 +25,7 @@ public enum Port {
     public static let atakPlugin: UInt32 = 72
     public static let mapReport: UInt32 = 73
     public static let powerStress: UInt32 = 74
+    static let loRaWANBridge: UInt32 = 75
     /// The highest number that a sender may use.
     public static let highest: UInt32 = 511
 

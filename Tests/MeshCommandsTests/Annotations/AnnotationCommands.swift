@@ -25,6 +25,16 @@ struct AnnotationCommands {
         ]
     }
 
+    @Test func `marking what is marked already says that nothing is to change, not that there are no messages`() throws {
+        let tool = try Tool(holding: [Line.text("hello", from: 0x11)])
+        #expect(try tool.run("messages", "read", "--all").output.hasPrefix("event "))
+        for arguments in [["read", "--all"], ["read", "--node", "!11"], ["restore", "--all"]] {
+            let again = try tool.start(["messages"] + arguments).wait()
+            let note = "nothing to change: no message matches, or all that match are marked so already\n"
+            #expect(again.status == 0 && again.output == note, "\(arguments): \(again)")
+        }
+    }
+
     @Test func `W10 W9: marking, noting, hiding and undoing are the same alone and beside a process that writes`() throws {
         var outputs: [[String]] = []
         for isBeside in [false, true] {

@@ -140,7 +140,7 @@ struct DecodeTests {
         #expect(try opened() == 0)
         #expect(try opened("--key", "Harbour=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=") > 5)
         #expect(try tool.run("decode", file).output.contains("`--key NAME=PSK`"))
-        for wrong in ["Harbour", "=AQ==", "Harbour=", "Harbour=??"] {
+        for wrong in ["Harbour", "=AQ==", "Harbour=", "Harbour=??", "Harbour=-"] {
             #expect(try tool.run("decode", file, "--key", wrong).status == 64, "\(wrong)")
         }
     }

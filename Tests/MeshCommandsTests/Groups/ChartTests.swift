@@ -128,6 +128,15 @@ struct ChartTests {
         }
     }
 
+    @Test func `a number of 39 digits leaves room for a line, in a narrow terminal as well`() throws {
+        let tool = try Tool(holding: [telemetry(0x11, #""voltage":3e38"#)])
+        let options = ["telemetry", "--kind", "device", "--bucket", "1h", "--mean", "voltage", "--chart"]
+        let chart = try tool.shown(options, columns: 40)
+        #expect(chart.status == 0 && chart.lines.count == 13 && chart.lines[1].hasPrefix("3e+38 ┤"), "\(chart)")
+        let drawn = chart.output.unicodeScalars.count { (0x2801...0x28ff).contains($0.value) }
+        #expect(drawn > 20 && chart.lines.prefix(11).allSatisfy { $0.count <= 40 }, "\(chart)")
+    }
+
     @Test func `a single span of time is a line across the chart`() throws {
         let tool = try Tool(holding: [telemetry(0x11, #""temperature":21.5"#)])
         let chart = try tool.run("telemetry", "--bucket", "1h", "--mean", "temperature", "--chart")

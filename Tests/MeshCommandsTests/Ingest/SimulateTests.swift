@@ -53,6 +53,17 @@ struct SimulateTests {
         #expect(try tool.run("stats").output.contains("from 2025-09-01T"))
     }
 
+    @Test(arguments: ["1970-01-01", "1999-12-31T23:59:59Z", "2100-01-01", "2106-02-07"])
+    func `traffic begins between 2000 and 2099`(start: String) throws {
+        let tool = try Tool()
+        let file = tool.folder.file("capture").path
+        let refused = try tool.run("simulate", "--packets", "200", "--to", file, "--start", start)
+        #expect(refused.status == 64 && refused.errors.contains("--start is a time from 2000 to 2099"), "\(refused)")
+        for start in ["2000-01-01T00:00:00Z", "2099-12-31T23:59:59Z"] {
+            #expect(try tool.run("simulate", "--packets", "200", "--to", file, "--start", start).status == 0, "\(start)")
+        }
+    }
+
     @Test func `a rebuild gives the same digests`() throws {
         let tool = try Tool()
         try tool.run("init")

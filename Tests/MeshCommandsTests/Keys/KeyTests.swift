@@ -56,6 +56,16 @@ struct KeyTests {
         #expect(try tool.run("keys").output.contains("Harbour"))
     }
 
+    @Test func `standard input without a key is refused, and no channel without a key is added`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        for arguments in [["Harbour", "--psk", "-"], ["Harbour", "--psk", "-", "--yes"], ["--private-key", "-"]] {
+            let refused = try tool.start(["keys", "add"] + arguments).wait()
+            #expect(refused.status == 64 && refused.errors.contains("standard input has no key"), "\(refused)")
+        }
+        #expect(try !tool.run("keys").output.contains("Harbour"))
+    }
+
     @Test func `keys are stored for their owner only`() throws {
         let tool = try Tool()
         try tool.run("init")

@@ -161,6 +161,22 @@ struct QueryTests {
         #expect(try tool.run("events", "--source", "cellar").status == 66)
     }
 
+    @Test func `a part of several sources' names is refused as one of several nodes' is`() throws {
+        let tool = try Tool()
+        try tool.run("init")
+        for (number, name) in ["roof east", "roof west"].enumerated() {
+            let lines = [
+                Line.text(name, from: 0x11, time: 1_760_000_000 + number),
+                Line.node(UInt32(0x21 + number), long: "Rover", short: "r\(number)"),
+            ]
+            try tool.run("import", "--source", name, tool.write(lines, to: "\(number).jsonl"))
+        }
+        let source = try tool.run("events", "--source", "roof")
+        #expect(source.status == 64 && source.errors.contains("2 sources have this name: roof east, roof west"), "\(source)")
+        let node = try tool.run("positions", "--node", "Rover")
+        #expect(node.status == 64 && node.errors.contains("(!00000021, !00000022); give the node's id"), "\(node)")
+    }
+
     @Test func `the age of a position is compared as a length of time, and its time as a time`() throws {
         let now = Int(Date().timeIntervalSince1970)
         let tool = try Tool(holding: [

@@ -110,6 +110,10 @@ struct ConfigTests {
             "sources:\n  - mqtt: mqtt://u:p@h\n    password-file: /x",
             "mesh.yaml:3: the password is in the address and in password-file"
         ),
+        (
+            "sources:\n  - mqtt: mqtt://u@h\n    password-file: \"-\"",
+            "mesh.yaml:3: password-file names a file; a service has no standard input"
+        ),
         ("ledger: /etc/passwd\nsources:\n  - tcp: a", "mesh.yaml:1: /etc/passwd is a file; a ledger is a folder"),
         ("sources:\n  - tcp: a\n\u{0}", "mesh.yaml:3: this is not YAML: control characters"),
         ("sources:\n  - tcp: a\nretention:\n  older-than: soon", "mesh.yaml:4: older-than is a duration such as 90d"),
@@ -193,6 +197,16 @@ struct ConfigTests {
         try tool.run("init")
         let inside = try tool.run("backup", tool.ledger + "/backup")
         #expect(inside.status == 64 && inside.errors.contains("the backup would be inside the ledger"))
+    }
+
+    @Test func `a password file whose path begins with a hyphen is a file, not an option`() async throws {
+        let config = try RunConfig(
+            text: "sources:\n  - mqtt: mqtt://u@h\n    password-file: -no/such-file\n", file: "mesh.yaml")
+        let ledger = try await Ledger.temporary()
+        let source = try #require(config.sources.first)
+        let error = #expect(throws: CommandError.self) { _ = try source.source(into: ledger) { _, _ in } }
+        #expect(error?.status == .noInput && error?.message.contains("-no/such-file does not exist") == true, "\(error as Any)")
+        try await ledger.close()
     }
 
     @Test func `the last error is shown without its source, and with its age once the source has recovered`() {

@@ -73,6 +73,24 @@ struct RunTests {
         #expect(try tool.run("stats", "--format", "csv").output.contains("events,\(stored)"))
     }
 
+    @Test func `a configuration whose retention cannot be stored changes no source either`() throws {
+        let tool = try Tool()
+        let file = try configure(tool, ["one"])
+        let running = try tool.start(["run", file])
+        defer { kill(running.process.processIdentifier, SIGKILL) }
+        try waitUntil { try statuses(tool)["file:one"] != nil }
+        // The policy's file cannot replace a folder.
+        try FileManager.default.createDirectory(atPath: tool.ledger + "/retention", withIntermediateDirectories: false)
+        let other = tool.folder.file("two").path
+        try Data("log: {format: json}\nsources:\n  - file: \(other)\nretention:\n  older-than: 1y\n".utf8)
+            .write(to: URL(fileURLWithPath: file))
+        kill(running.process.processIdentifier, SIGHUP)
+        try running.wait(for: "everything continues as before")
+        #expect(try statuses(tool).keys.sorted() == ["file:one"])
+        kill(running.process.processIdentifier, SIGTERM)
+        #expect(try running.wait().status == 0)
+    }
+
     @Test func `a source that fails is shown as failed, and the others go on`() throws {
         let tool = try Tool()
         let config = tool.folder.file("mesh.yaml")

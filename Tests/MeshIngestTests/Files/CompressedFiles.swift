@@ -65,6 +65,17 @@ struct CompressedFiles {
         #expect(bench.log.head == .zero)
     }
 
+    @Test(arguments: ["gzip", "zstd"]) func `damaged compressed bytes from a pipe are damaged, not of another format`(
+        _ kind: String
+    ) throws {
+        var bytes = try compressed(Array(MadeEnvelope.lines(0..<2_000).utf8), kind)
+        for place in stride(from: 12, to: bytes.count - 12, by: 97) { bytes[place] ^= 0x55 }
+        var content = PipeContent()
+        content.take(bytes)
+        let failure = #expect(throws: IngestError.self) { while try !content.next(1 << 16, "pipe").isEmpty {} }
+        #expect(failure?.code == .damaged, "\(failure as Any)")
+    }
+
     @Test func `a file that is compressed in another way is refused with what to do`() async throws {
         let bench = try ImportBench()
         let failure = await bench.failure(try bench.write([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0, 0], to: "capture.xz"))

@@ -48,6 +48,28 @@ struct LedgerLineTests {
             try after.map { try copy.log.name(of: $0.header.source) } == before.map { try origin.log.name(of: $0.header.source) })
     }
 
+    @Test(arguments: ["null", "1234", "0", #""true""#, "[1]"])
+    func `only true says that an event was erased or masked: no payload is lost and no secret kept`(_ value: String) async throws
+    {
+        let bench = try ImportBench()
+        let key = [UInt8](repeating: 0xa7, count: 32)
+        // FromRadio.channel (10) with settings (2) that have a key (2).
+        let frame = Data([0x52, 36, 0x12, 34, 0x12, 32] + key).base64EncodedString()
+        let lines = [
+            #"{"sequence":1,"source":"x","encoding":"ServiceEnvelope","masked":false,"erased":false,"payload_b64":"CgA="}"#,
+            #"{"sequence":2,"source":"x","encoding":"ServiceEnvelope","erased":\#(value),"payload_b64":"CgA="}"#,
+            #"{"sequence":3,"source":"x","encoding":"FromRadio","masked":\#(value),"payload_b64":"\#(frame)"}"#,
+        ]
+        let report = try await bench.run(try bench.write(lines.joined(separator: "\n") + "\n", to: "export"))
+        let events = try bench.events()
+        try #require(report.format == .ledgerLines && events.count == 3, "\(report)")
+        #expect(events[0].payload == [0x0a, 0] && events[0].header.encoding == PayloadEncoding(.serviceEnvelope))
+        #expect(events[1].payload == Array(lines[1].utf8) && events[1].header.encoding == PayloadEncoding(.unreadable))
+        #expect(report.problems.first?.reason.contains("erased is neither true nor false") == true, "\(report)")
+        #expect(events[2].header.isMasked && events[2].header.encoding == PayloadEncoding(.fromRadio))
+        #expect(!events[2].payload.contains(0xa7))
+    }
+
     @Test func `times may be microseconds`() async throws {
         let bench = try ImportBench()
         let text =

@@ -90,7 +90,7 @@ struct SameTrafficEveryWay {
         #expect(once["mapreports"]?.isEmpty == false, "packets without an id")
         #expect(once.count { !$0.value.isEmpty } > 10 && (once["positions"]?.count ?? 0) > 20)
         let again = try run("import", "-", input: try FileHandle(forReadingFrom: file))
-        #expect(again.contains("\(lines.count) receptions that were there already"), "\(again)")
+        #expect(again.contains("\(lines.count) receptions were already there"), "\(again)")
         try expectSame(once, "standard input")
         let last = folder.file("last.base64")
         try Data(lines.suffix(100).map { $0 + "\n" }.joined().utf8).write(to: last)

@@ -25,7 +25,7 @@ struct MQTTAddressTests {
 
     @Test(arguments: [
         "host:1883", "http://host", "mqtt://", "mqtt://user@", "mqtt://host:0", "mqtt://host:70000", "mqtt://[::1",
-        "mqtt://a%zz@host",
+        "mqtt://a%zz@host", "mqtt://a%+5@host", "mqtt://a%-0@host", "mqtt://host:+1883", "mqtt://host:",
     ])
     func `what is no address is refused`(_ text: String) {
         #expect(throws: IngestError.self) { try MQTTAddress(text) }

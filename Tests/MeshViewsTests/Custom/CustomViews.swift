@@ -150,6 +150,47 @@ struct CustomViews {
         try await ledger.close()
     }
 
+    /// Wants the texts "now" and "bad" committed early, and refuses "bad".
+    struct HurriedTallies: LedgerView {
+        static let versions = [SchemaVersion(1)]
+        static let cap = RowCap<Tally>.total(100, by: \.time)
+        static let ports: Set<UInt32>? = [Port.text]
+
+        func fold(_ event: MeshEvent, into rows: inout RowEditor<Tally>) throws {
+            if event.text != "later" { rows.commitSoon() }
+            if event.text == "bad" { throw Refusal() }
+            rows.insert(Tally(node: event.packet.from, id: event.packet.id, time: event.time))
+        }
+    }
+
+    @Test func `a fold's rows are committed early where it asks for that, but not for an event that it refuses`() async throws {
+        let hour = Duration.seconds(3_600)
+        var options = Self.options
+        options.views = [HurriedTallies.self]
+        options.flushPolicy = FlushPolicy(quietPeriod: hour, ceiling: hour)
+        let ledger = try await Ledger.temporary(options: options)
+        let source = try await ledger.log.source(named: "test")
+        func send(_ text: String, id: UInt32) async throws {
+            var packet = MeshPacketBuilder(from: 100, id: id, rxTime: 1_780_000_000 + id)
+            packet.payload = Array(text.utf8)
+            _ = try await ledger.log.append([packet.event(source)])
+            // The view of messages commits each of them, after which the others had the time to do so, too.
+            try await eventually { try ledger.messages().count == Int(id) }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        func ids() throws -> [UInt32] { try ledger.fetch(FetchDescriptor<Tally>()).map(\.id).sorted() }
+        try await send("later", id: 1)
+        #expect(try ids() == [])
+        try await send("now", id: 2)
+        try await eventually { try ids() == [1, 2] }
+        try await send("bad", id: 3)
+        try await send("later", id: 4)
+        #expect(try ids() == [1, 2])
+        try await send("now", id: 5)
+        try await eventually { try ids() == [1, 2, 4, 5] }
+        try await ledger.close()
+    }
+
     @Test func `D1: a wrong fold is put right by another version of it`() async throws {
         struct Wrong: LedgerView {
             static let versions = [SchemaVersion(1)]
