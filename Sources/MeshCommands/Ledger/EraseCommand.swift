@@ -41,7 +41,7 @@ struct EraseCommand: AsyncParsableCommand, ShowsTimes {
     @OptionGroup var ledger: LedgerOption
     @OptionGroup var output: OutputOptions
     @Option(help: "The packets of this node: !hex, a number, or its name.") var node: NodeArgument?
-    @Flag(help: "With --node: also packets to it and those that it passed on as a gateway.") var mentions = false
+    @Flag(help: "With --node: also packets sent to it and packets that it uploaded as a gateway.") var mentions = false
     @Option(help: "All receptions of the packet with this id, as `events --format json` shows it.") var packet: PacketIDArgument?
     @Option(help: "With --packet: only of this sender. Ids of different nodes can be equal.") var from: NodeArgument?
     @Option(

@@ -71,15 +71,7 @@ struct StatsCommand: AsyncParsableCommand {
             facts += Self.heard(ledger)
             try facts.append(contentsOf: Self.retention(ledger))
             facts.append(Fact(name: "sources", value: .unsigned(UInt64(try ledger.log.sources().count))))
-            let sealing = try ledger.log.sealingStatistics()
-            facts.append(Fact(name: "sealed_events", value: .unsigned(sealing.sealedEvents)))
-            facts.append(Fact(name: "sealed_blocks", value: .unsigned(UInt64(sealing.blocks))))
-            facts.append(Fact(name: "sealed_bytes", value: .unsigned(UInt64(sealing.sealedBytes))))
-            facts.append(Fact(name: "hot_events", value: .unsigned(sealing.hotEvents)))
-            facts.append(Fact(name: "hot_bytes", value: .unsigned(UInt64(sealing.hotBytes))))
-            if let problem = ledger.log.sealingProblem {
-                facts.append(Fact(name: "sealing_stopped", value: .text(problem.description)))
-            }
+            facts += try Self.sealing(ledger)
             if let erasure = try ledger.log.pendingErasure() {
                 facts.append(Fact(name: "erasure_unfinished", value: .unsigned(erasure.rawValue)))
             }
@@ -87,37 +79,59 @@ struct StatsCommand: AsyncParsableCommand {
             facts += try Self.sizes(ledger)
             facts += writer
             facts += Self.readers(try condition?.log.readers ?? ledger.log.blockingReaders())
-            for consumer in try ledger.log.consumers() {
-                facts.append(Fact(name: "consumer_\(consumer.name)_acknowledged", value: .unsigned(consumer.position.rawValue)))
-                facts.append(Fact(name: "consumer_\(consumer.name)_lag", value: .unsigned(consumer.lag)))
-                if consumer.lost > 0 {
-                    facts.append(Fact(name: "consumer_\(consumer.name)_lost", value: .unsigned(consumer.lost)))
-                }
-            }
-            for consumer in try ledger.changes.consumers() {
-                let name = "consumer_\(consumer.name)"
-                facts.append(Fact(name: name + "_view", value: .text(consumer.view)))
-                facts.append(Fact(name: name + "_acknowledged", value: consumer.position.map { .unsigned($0.number) } ?? .null))
-                facts.append(Fact(name: name + "_lag", value: consumer.lag.map { .unsigned($0) } ?? .null))
-            }
+            facts += try Self.consumers(ledger)
             views = try await ledger.maintenance.views()
-            for view in views {
-                for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
-                    let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"
-                    facts.append(Fact(name: name, value: .unsigned(UInt64(count))))
-                }
-                facts.append(Fact(name: "\(view.name)_checkpoint", value: .unsigned(view.checkpoint)))
-                facts.append(Fact(name: "\(view.name)_quarantined", value: .unsigned(view.quarantined)))
-                facts.append(Fact(name: "\(view.name)_bytes", value: .unsigned(UInt64(view.size))))
-                facts.append(Fact(name: "\(view.name)_stale", value: .bool(view.isStale)))
-                for origin in view.origins.origins {
-                    let text = "rows of events up to \(origin.through) are by \(origin.recipe)"
-                    facts.append(Fact(name: "\(view.name)_older_rows", value: .text(text)))
-                }
-                if view.lost > 0 { facts.append(Fact(name: "\(view.name)_lacks_events_to", value: .unsigned(view.lost))) }
-            }
+            facts += views.flatMap(Self.facts(of:))
         }
         return (facts, views)
+    }
+
+    private static func sealing(_ ledger: Ledger) throws -> [Fact] {
+        let sealing = try ledger.log.sealingStatistics()
+        let problem = ledger.log.sealingProblem.map { Fact(name: "sealing_stopped", value: .text($0.description)) }
+        return [
+            Fact(name: "sealed_events", value: .unsigned(sealing.sealedEvents)),
+            Fact(name: "sealed_blocks", value: .unsigned(UInt64(sealing.blocks))),
+            Fact(name: "sealed_bytes", value: .unsigned(UInt64(sealing.sealedBytes))),
+            Fact(name: "hot_events", value: .unsigned(sealing.hotEvents)),
+            Fact(name: "hot_bytes", value: .unsigned(UInt64(sealing.hotBytes))),
+        ] + (problem.map { [$0] } ?? [])
+    }
+
+    /// Of events, then of a view's changes.
+    private static func consumers(_ ledger: Ledger) throws -> [Fact] {
+        var facts: [Fact] = []
+        for consumer in try ledger.log.consumers() {
+            let name = "consumer_\(consumer.name)"
+            facts.append(Fact(name: name + "_acknowledged", value: .unsigned(consumer.position.rawValue)))
+            facts.append(Fact(name: name + "_lag", value: .unsigned(consumer.lag)))
+            if consumer.lost > 0 { facts.append(Fact(name: name + "_lost", value: .unsigned(consumer.lost))) }
+        }
+        for consumer in try ledger.changes.consumers() {
+            let name = "consumer_\(consumer.name)"
+            facts.append(Fact(name: name + "_view", value: .text(consumer.view)))
+            facts.append(Fact(name: name + "_acknowledged", value: consumer.position.map { .unsigned($0.number) } ?? .null))
+            facts.append(Fact(name: name + "_lag", value: consumer.lag.map { .unsigned($0) } ?? .null))
+        }
+        return facts
+    }
+
+    private static func facts(of view: ViewStatus) -> [Fact] {
+        var facts: [Fact] = []
+        for (table, count) in view.rows.sorted(by: { $0.key < $1.key }) {
+            let name = table == view.name ? "\(view.name)_rows" : "\(view.name)_\(table)_rows"
+            facts.append(Fact(name: name, value: .unsigned(UInt64(count))))
+        }
+        facts.append(Fact(name: "\(view.name)_checkpoint", value: .unsigned(view.checkpoint)))
+        facts.append(Fact(name: "\(view.name)_quarantined", value: .unsigned(view.quarantined)))
+        facts.append(Fact(name: "\(view.name)_bytes", value: .unsigned(UInt64(view.size))))
+        facts.append(Fact(name: "\(view.name)_stale", value: .bool(view.isStale)))
+        for origin in view.origins.origins {
+            let text = "rows of events up to \(origin.through) are by \(origin.recipe)"
+            facts.append(Fact(name: "\(view.name)_older_rows", value: .text(text)))
+        }
+        if view.lost > 0 { facts.append(Fact(name: "\(view.name)_lacks_events_to", value: .unsigned(view.lost))) }
+        return facts
     }
 
     /// When packets were heard, where more is known than when they came in.

@@ -205,42 +205,28 @@ struct ListRequest {
             return page.goesOn
         }
         let (most, isEndless) = page.left.addingReportingOverflow(page.skips)
-        var found: [(value: CellValue, row: AnyRow)] = []
-        var (wanted, seen): (UInt64, UInt64) = (0, 0)
+        var sorted = SortedPage(most: isEndless ? nil : most, reverse: options.reverse)
+        var seen: UInt64 = 0
         let bar = ProgressBar("reading")
         writer.replaces(bar)
         defer { bar.end() }
-        // Once there are enough rows: of the last one that may be on the page.
-        var last: CellValue?
-        let reverse = options.reverse
-        func order() { found.sort { $0.value.precedes($1.value, reverse: reverse) } }
         try visit(tellsMore ? options.queryBeyond : options.query) { row in
             seen += 1
             // Beside rows that a terminal shows, nothing else is shown.
             if seen % 1_024 == 0, !writer.isShown { bar.show(fraction: nil, done: seen, unit: "rows") }
             guard tests.hold(row) else { return tests.fault == nil }
             guard let sort else { return take(row) }
-            wanted += 1
-            let value = sort.value(row)
-            // Only those that may be on the page are kept; of equal ones the earlier come first.
-            if let last, !value.precedes(last, reverse: reverse) { return true }
-            found.append((value, row))
-            if !isEndless, found.count >= 4_096, found.count / 2 >= most {
-                order()
-                found.removeLast(found.count - most)
-                last = found.last?.value
-            }
+            sorted.take(row, by: sort.value(row))
             return true
         }
         bar.end()
         try tests.check()
-        order()
-        for row in found { guard take(row.row) else { break } }
+        for row in sorted.rows() { guard take(row) else { break } }
         var more: String?
         if tellsMore {
-            let isMore = sort == nil ? page.beyond > 0 : wanted > UInt64(page.skips + writer.count)
+            let isMore = sort == nil ? page.beyond > 0 : sorted.count > UInt64(page.skips + writer.count)
             if isMore {
-                let known = sort != nil ? wanted : options.choosesRows || options.groups.isGiven ? page.total : try total()
+                let known = sort != nil ? sorted.count : options.choosesRows || options.groups.isGiven ? page.total : try total()
                 more = RowPage.note(writer.count, of: known, atLeast: page.seen)
             }
         }

@@ -44,45 +44,12 @@ struct SourceConfig: Equatable, Sendable {
         }
         let map = try ConfigNode(
             node, keys: [name] + (Self.options[name] ?? []), what: "a source of the kind \(name)", file: file)
-        switch name {
-        case "tcp": kind = .radio(try Self.checked(map, name) { try RadioAddress(host: map.string("tcp") ?? "") })
-        case "serial": kind = .radio(.serial(path: try map.string("serial") ?? "", raisesDTR: try map.bool("dtr") ?? true))
-        case "mqtt": kind = try Self.broker(map)
-        case "udp":
-            var options = UDPOptions()
-            if let groups = try map.strings("udp"), groups != ["all"] { options.groups = groups }
-            options.interfaces = try map.strings("interfaces")
-            options.port = UInt16(try map.number("port", in: 1...65_535) ?? Int(options.port))
-            kind = .multicast(options)
-        case "recording":
-            guard let path = try map.string("recording") else { throw map.error("recording", "recording needs a file or folder") }
-            kind = .recording(path: path)
-        default:
-            var format: ImportFormat?
-            if let text = try map.string("format") {
-                guard let known = ImportFormat(rawValue: text) else {
-                    throw map.error(
-                        "format",
-                        "there is no format \(text)\(KnownName.suggestion(for: text, among: ImportFormat.allCases.map(\.rawValue)))"
-                    )
-                }
-                format = known
-            }
-            kind = .file(path: try map.string("file") ?? "", format)
-        }
+        kind = try Self.kind(name, map)
         let checked = kind
         try Self.checked(map, name) { try checked.check() }
         key = Self.key(kind)
         share = try Self.share(map)
         if let share, case .radio(let address) = kind { try Self.checked(map, "share") { try share.check(for: address) } }
-        if let share, !share.isOnlyHere, !map.has("share-allow") {
-            warnings.append(
-                map.error(
-                    "share",
-                    "only programs on this computer may connect to \(share.place); share-allow names the networks that may"
-                )
-                .message)
-        }
         if let share { lookAt(share, map) }
         switch kind {
         case .broker(let options, _): try look(at: options.address, map)
@@ -91,6 +58,33 @@ struct SourceConfig: Equatable, Sendable {
         case .radio(.serial(let path, _)): lookAtPlace(path, "serial", map)
         case .radio, .multicast: break
         }
+    }
+
+    private static func kind(_ name: String, _ map: ConfigNode) throws -> Kind {
+        switch name {
+        case "tcp": return .radio(try checked(map, name) { try RadioAddress(host: map.string("tcp") ?? "") })
+        case "serial": return .radio(.serial(path: try map.string("serial") ?? "", raisesDTR: try map.bool("dtr") ?? true))
+        case "mqtt": return try broker(map)
+        case "udp":
+            var options = UDPOptions()
+            if let groups = try map.strings("udp"), groups != ["all"] { options.groups = groups }
+            options.interfaces = try map.strings("interfaces")
+            options.port = UInt16(try map.number("port", in: 1...65_535) ?? Int(options.port))
+            return .multicast(options)
+        case "recording":
+            guard let path = try map.string("recording") else { throw map.error("recording", "recording needs a file or folder") }
+            return .recording(path: path)
+        default: return .file(path: try map.string("file") ?? "", try format(map))
+        }
+    }
+
+    private static func format(_ map: ConfigNode) throws -> ImportFormat? {
+        guard let text = try map.string("format") else { return nil }
+        guard let format = ImportFormat(rawValue: text) else {
+            let advice = KnownName.suggestion(for: text, among: ImportFormat.allCases.map(\.rawValue))
+            throw map.error("format", "there is no format \(text)\(advice)")
+        }
+        return format
     }
 
     private mutating func warn(_ key: String, _ text: String, _ map: ConfigNode) { warnings.append(map.error(key, text).message) }
@@ -110,6 +104,11 @@ struct SourceConfig: Equatable, Sendable {
     }
 
     private mutating func lookAt(_ share: ShareOptions, _ map: ConfigNode) {
+        if !share.isOnlyHere, !map.has("share-allow") {
+            warn(
+                "share", "only programs on this computer may connect to \(share.place); share-allow names the networks that may",
+                map)
+        }
         let isIdle = !share.admins.allSatisfy { admins in share.allowed.contains { $0.overlaps(admins) } }
         if isIdle { warn("share-admin", "it names a network whose clients share-allow does not let connect", map) }
     }

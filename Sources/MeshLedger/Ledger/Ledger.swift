@@ -20,7 +20,7 @@ import Synchronization
 /// If it is open for writing, the views follow every append automatically; stale ones are rebuilt beside the old ones, which
 /// answer meanwhile. Queries read the last commit; call `flush()` first to include everything that was appended.
 ///
-/// What is not a question is grouped: `annotations`, `changes`, `keys`, `retention`, `erasure` and `maintenance`.
+/// Everything that is not a query is grouped: `annotations`, `changes`, `keys`, `retention`, `erasure` and `maintenance`.
 ///
 /// Synchronization: the keyring is behind a mutex; an actor maintains the views; the log has a separate thread.
 public final class Ledger: Sendable {

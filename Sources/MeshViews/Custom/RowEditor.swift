@@ -125,7 +125,6 @@ public struct RowEditor<Row: StoredRow>: Sendable {
     @usableFromInline
     mutating func setAside(_ event: MeshEvent, _ error: any Error) throws(StorageError) {
         changes.removeAll(keepingCapacity: true)
-        wantsCommit = false
         if let error = failure ?? error as? StorageError { throw error }
         quarantined.append(Quarantined(sequence: EventSequence(rawValue: event.sequence), reason: "\(error)"))
     }

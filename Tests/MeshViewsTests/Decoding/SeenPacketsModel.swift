@@ -176,6 +176,19 @@ struct SeenPacketsModel {
         SeenPackets.Hearing(packet: packet, sequence: sequence, time: time, isReadable: true)
     }
 
+    @Test func `a packet is compared with the eight of its sender and id that were remembered last`() {
+        var (seen, changes) = (SeenPackets(), StageState())
+        func first(_ content: UInt32, at sequence: UInt64) -> UInt64 {
+            var hearing = hearing(of: 7, at: 10_000, sequence)
+            hearing.print.plain = content
+            return seen.place(hearing, changes: &changes).firstSequence
+        }
+        for number in UInt64(1)...9 { #expect(first(UInt32(number), at: number) == number) }
+        #expect(first(1, at: 10) == 10)  // it was the ninth
+        #expect(first(3, at: 11) == 3)
+        #expect(first(2, at: 12) == 12)
+    }
+
     @Test func `memory is bounded, and what is within the bounds is kept`() {
         var seen = SeenPackets()
         var changes = StageState()

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 @Suite struct SecretMaskTests {
-    private static let secret: [UInt8] = Array("s3cret!!s3cret!!".utf8)
+    private static let secret: [UInt8] = Array("s3cret!!".utf8) + [0xff, 0x80, 0xfe, 0x81, 0xc3, 0xa9, 1, 2]
 
     private func frame(_ variant: UInt32, _ body: (inout WireWriter) -> Void) -> [UInt8] {
         var writer = WireWriter()
