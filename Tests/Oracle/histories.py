@@ -148,7 +148,7 @@ def main():
                 print(f"seed={seed}: {len(found)} differences\n  " + "\n  ".join(found[:6]), flush=True)
     print(f"{count} histories from seed={first}, {rows} rows compared in every column, {len(differing)} histories differ"
           + "".join(f"; seed={seed} count=1 repeats it" for seed in differing[:3]))
-    sys.exit(bool(differing))
+    sys.exit(bool(differing) or not rows)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ public struct RetentionOutlook: Sendable {
 }
 
 extension EventLog {
-    /// The bytes of the log's rows, without the free space in its file. In constant time.
+    /// The bytes of the log's rows, without the free space in its file and the origins of copied events, which no cut frees. In constant time.
     /// - Throws: `.closed`, and errors of the file.
     public func size() throws(EventLogError) -> Int {
         let store = try currentStore()
@@ -45,7 +45,6 @@ extension EventLog {
             for table in [
                 store.events, store.sealed, store.arrivals, store.salts, store.tree, store.sources, store.cursors, store.meta,
             ] { pages += try read.statistics(table).pages }
-            if let origins = store.origins { pages += try read.statistics(origins).pages }
             return try pages * store.environment.info().pageSize
         }
     }

@@ -18,6 +18,9 @@ extension EventLog {
         return names.reserve(name, at: options.clock())
     }
 
+    /// Sources that are reserved, and not stored yet.
+    package var reservedSources: [EventSource] { names.reserved }
+
     private func check(_ name: String) throws(EventLogError) {
         guard name.utf8.count <= 4096 else {
             throw EventLogError(.tooLarge, path: path, detail: "a source's name has up to 4096 bytes")

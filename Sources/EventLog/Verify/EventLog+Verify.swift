@@ -9,24 +9,32 @@ extension EventLog {
     /// - Parameters:
     ///   - checkpoint: a checkpoint that this log must extend: the same first events, byte for byte, from the same sources.
     ///   - verifier: the checkpoint's signer, by default this ledger: later erasures must be signed by the same key.
-    ///   - progress: called after each batch of some hundred thousand events; returning false ends the check early.
+    ///   - progress: called after each batch of some hundred thousand events; returning false ends the check early. It begins again if retention
+    ///     drops events meanwhile.
     /// - Throws: `.closed`, and errors of the file. Whatever is found to be wrong with the events is part of the result.
     public func verify(
         extending checkpoint: LogCheckpoint? = nil, signedBy verifier: NoteVerifier? = nil,
         progress: (LogVerificationProgress) -> Bool = { _ in true }
     ) throws(EventLogError) -> LogVerification {
-        var isStopped = false
+        var (isStopped, round) = (false, 1)
         while true {
+            // What retention drops meanwhile looks missing, or is.
             let cut = try extent().cut
-            let result = try verifyOnce(extending: checkpoint, signedBy: verifier) {
-                isStopped = !progress($0)
-                return !isStopped
+            do throws(EventLogError) {
+                let result = try verifyOnce(extending: checkpoint, signedBy: verifier) {
+                    isStopped = !progress($0)
+                    return !isStopped
+                }
+                if result.isIntact || isStopped || round == Self.mostRounds { return result }
+                if try extent().cut == cut { return result }
+            } catch {
+                guard round < Self.mostRounds, try extent().cut != cut else { throw error }
             }
-            // What retention drops meanwhile looks missing.
-            if result.isIntact || isStopped { return result }
-            if try extent().cut == cut { return result }
+            round += 1
         }
     }
+
+    private static let mostRounds = 5
 
     private func verifyOnce(
         extending checkpoint: LogCheckpoint?, signedBy verifier: NoteVerifier?, progress: (LogVerificationProgress) -> Bool

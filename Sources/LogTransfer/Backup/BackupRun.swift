@@ -48,14 +48,20 @@ struct BackupRun {
         let lock = try FolderLock(folder.path + "/LOCK")
         defer { lock.release() }
         while true {
-            let cut = try RecordingSnapshot(log).cut
+            let cut = try cut()
             do throws(EventLogError) {
                 return try write(progress)
             } catch {
-                // Retention may have dropped events that were still to be written.
-                guard try RecordingSnapshot(log).cut != cut else { throw error }
+                // Retention may have dropped events that were still to be written, or an erasure rewritten the rows of dropped ones.
+                guard try self.cut() != cut else { throw error }
             }
         }
+    }
+
+    /// The last dropped event, and the event that records it.
+    private func cut() throws(EventLogError) -> [UInt64] {
+        let reader = try log.beginRead()
+        return [reader.cut, try reader.cutNumber(CutRow.event) ?? 0]
     }
 
     private func write(_ progress: (RecordingProgress) -> Bool) throws(EventLogError) -> BackupReport {
@@ -80,6 +86,9 @@ struct BackupRun {
         let kept = try kept(old, erasures, cut: snapshot.cut, recordedBy: event, &report)
         let first = kept.keys.min().map { $0 <= snapshot.cut + 1 ? $0 : snapshot.cut + 1 } ?? snapshot.cut + 1
         try takeState(snapshot.cut, first: first, old, &manifest, &report)
+        guard manifest.cuts.last.map({ $0.event <= snapshot.head }) ?? true else {
+            throw EventLogError(.beyondRetention, path: log.path, detail: "rows of dropped events were erased meanwhile")
+        }
         var next = first
         var isLast = false
         while !isLast {

@@ -12,7 +12,7 @@ extension EventLog {
     ///   - path: a plain file, which is replaced if it exists; a device or a FIFO is written to.
     ///   - progress: called after each step; returning false ends it with `.closed`.
     /// - Throws: `.tooFewEvents` if there are no such events, `.diskFull`, `.permission`, `.corrupt` at an event whose checksum
-    ///   does not match, `.exists` if something that cannot be written to is at the path.
+    ///   does not match, `.exists` if something that cannot be written to is at the path; `.beyondRetention` if retention drops events of it meanwhile.
     @discardableResult
     public func record(
         to path: String, _ selection: RecordingSelection = .all, progress: (RecordingProgress) -> Bool = { _ in true }

@@ -58,6 +58,10 @@ struct RecordingImport {
         let isOwn = reader.head.ledger == own
         guard reader.head.first <= head + 1, head == 0 || isOwn || index?.mirrored == reader.head.ledger else { return false }
         for (place, source) in reader.sources.enumerated() where source.id.rawValue != UInt32(place) + 1 { return false }
+        let isReserved = log.reservedSources.contains { reserved in
+            reader.sources.contains { ($0.id == reserved.id) != ($0.name == reserved.name) }
+        }
+        if isReserved { try refuseOtherSources() }
         if zip(try log.sources(), reader.sources).allSatisfy({ $0.id == $1.id && $0.name == $1.name }) { return true }
         try refuseOtherSources()
         return false

@@ -187,7 +187,7 @@ final class ProxyClient: Sendable {
         if bytes.allSatisfy({ $0 == StreamFrame.wakeUp[0] }) { return }
         radio.reportRefusal(
             .bytes, of: address,
-            "ignored \(bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes") from client \(address): they are not a frame (at most \(StreamFramer.lengthLimit) bytes)"
+            "ignored \(bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes") from client \(address): not a frame (at most \(StreamFramer.lengthLimit) bytes)"
         )
     }
 

@@ -22,18 +22,21 @@ extension Annotation {
                 let (then, since) = (
                     try before.allTargets(reference, rows.table, name), try now.allTargets(reference, rows.table, name)
                 )
-                let targets = Set(reference.targets)
+                let (targets, old, new) = (Set(reference.targets), Set(then.keys), Set(since.keys))
                 let wanted: Set<[UInt8]> =
                     switch reference.kind {
-                    case .append: since.subtracting(targets.subtracting(then))
-                    case .detach: since.union(targets.isEmpty ? then : targets.intersection(then))
-                    case .set: since == targets ? then : since
+                    case .append: new.subtracting(targets.subtracting(old))
+                    case .detach: new.union(targets.isEmpty ? old : targets.intersection(old))
+                    case .set: new == targets ? old : new
                     }
-                guard wanted != since else { continue }
+                guard wanted != new else { continue }
                 let change = ReferenceChange(
                     reference.relation, .set, table: reference.table,
                     targets: wanted.sorted { $0.lexicographicallyPrecedes($1) })
-                inverse.append(.refer(RowNames(table: rows.table, names: [name], nodes: rows.nodes), change))
+                // Also those of rows that this event did not name: erasing them erases the undoing, too.
+                let nodes = wanted.flatMap { then[$0] ?? since[$0] ?? [] }
+                inverse.append(
+                    .refer(RowNames(table: rows.table, names: [name], nodes: Set(rows.nodes + nodes).sorted()), change))
             }
         }
         return inverse.map { undo in
@@ -59,7 +62,23 @@ extension Ledger {
         }
     }
 
-    fileprivate func allTargets(_ change: ReferenceChange, _ table: String, _ name: [UInt8]) throws(LedgerError) -> Set<[UInt8]> {
-        try wrappingErrors { Set(try targets(of: change.relation, from: table, [name], in: change.table)[0]) }
+    /// The names of the rows that a row refers to, and the nodes that each reference names.
+    fileprivate func allTargets(
+        _ change: ReferenceChange, _ table: String, _ name: [UInt8]
+    ) throws(LedgerError) -> [[UInt8]: [UInt32]] {
+        guard try mayHaveDecisions() else { return [:] }
+        return try reading(ReferenceRow.view) { (store) throws(StorageError) in
+            let transaction = try store.environment.beginRead()
+            var cursor = try transaction.cursor(store.table(ReferenceRow.table))
+            let prefix = ReferenceRow.prefix(change.relation, table, name) + Array(change.table.utf8) + [0]
+            var found: [[UInt8]: [UInt32]] = [:]
+            var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
+            while isThere, cursor.key.starts(with: prefix) {
+                found[Array(cursor.key.asArray.dropFirst(prefix.count))] =
+                    ReferenceRow(key: cursor.key, value: cursor.value)?.nodes ?? []
+                isThere = try cursor.next()
+            }
+            return found
+        }
     }
 }

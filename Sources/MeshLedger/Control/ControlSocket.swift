@@ -33,20 +33,31 @@ enum ControlSocket {
         }
     }
 
-    static func connect(to ledger: String) throws(ControlError) -> Int32 {
+    /// - Parameter patience: in seconds.
+    static func connect(to ledger: String, patience: Int = ControlLimits.clientPatience_s) throws(ControlError) -> Int32 {
         var status = stat()
         guard unsafe lstat(path(in: ledger), &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK else {
             throw ControlError(.unreachable, path: path(in: ledger), number: ENOTSOCK)
         }
         let file = try make(ledger)
         // Connecting waits, too, once a suspended process has as many connections as it lets wait.
-        setTimeLimit(file, SO_SNDTIMEO, seconds: ControlLimits.clientPatience_s)
+        setTimeLimit(file, SO_SNDTIMEO, seconds: patience)
+        var isBusy = false
         do throws(ControlError) {
-            unsafe try withAddress(ledger) { address, length in unsafe Glibc.connect(file, address, length) }
+            unsafe try withAddress(ledger) { address, length in
+                while true {
+                    let result = unsafe Glibc.connect(file, address, length)
+                    guard result != 0, errno == EINTR else {
+                        isBusy = result != 0 && errno == EAGAIN
+                        return result
+                    }
+                }
+            }
             return file
         } catch {
             close(file)
-            throw error
+            guard isBusy else { throw error }
+            throw .silence(of: 0, path: path(in: ledger), "it accepts no connections; it may be suspended")
         }
     }
 

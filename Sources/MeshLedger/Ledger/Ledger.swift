@@ -177,7 +177,7 @@ public final class Ledger: Sendable {
     }
 
     /// A ledger in memory (`/dev/shm`), removed when it is closed. Remains of killed processes are removed when the next one is created.
-    /// - Throws: `.cannotCreate`, `.full`, and `.schema` if a custom view is not valid.
+    /// - Throws: `.cannotCreate`, `.full`, `.schema` if a custom view is not valid, and `.query` for a cap below 1.
     public static func temporary(options: LedgerOptions = LedgerOptions()) async throws(LedgerError) -> Ledger {
         try check(options, TemporaryFolders.folder)
         return try await LedgerError.wrapping(TemporaryFolders.folder) {

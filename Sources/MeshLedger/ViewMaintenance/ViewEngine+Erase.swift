@@ -57,11 +57,7 @@ extension ViewEngine {
 
     private func startAgain(_ definitions: [ViewDefinition], keyring: Keyring) async throws {
         hasFailedToStart = true  // until it has started
-        do {
-            try await start(definitions, keyring: keyring)
-        } catch {
-            try await start(definitions, keyring: keyring)
-        }
+        try await start(definitions, keyring: keyring)
         hasFailedToStart = false
     }
 

@@ -88,7 +88,8 @@ extension ViewCaps {
         let all = [
             nodes, positions, telemetry, messages, waypoints, traceRoutes, links, gateways, gatewayNodes, mapReports, sensors,
         ]
-        return (all + [nodeHistory, radios]).allSatisfy { $0 > 0 }
+        let ofNodes = ([favorites] + ofNode.values).flatMap { [$0.positions, $0.telemetry, $0.sensors] }.compactMap(\.self)
+        return (all + [nodeHistory, radios] + ofNodes).allSatisfy { $0 > 0 }
     }
 
     /// Whether a position may replace the previous one.

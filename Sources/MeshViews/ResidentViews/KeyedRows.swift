@@ -76,7 +76,7 @@ struct KeyedRows<Row: KeyedRow>: Sendable {
     private mutating func noteAge(of place: Int) {
         guard let oldestThrough, rows[place].age <= oldestThrough else { return }
         oldest.insert(age(of: place))
-        if oldest.count &- cap > cap { forgetOldest() }
+        if oldest.count - cap > cap { forgetOldest() }
     }
 
     private mutating func forgetOldest() { (oldest, oldestThrough) = (MinimumHeap(), nil) }

@@ -28,7 +28,7 @@ package struct DecisionsView: BuiltInView {
     package static let firstKey: [UInt8] = [1]
     private var first: UInt64?
 
-    /// The most rows of each table: an event that would add more is put into quarantine.
+    /// The most rows of each table. Of an event that would add more, those that fit are kept, and it is put into quarantine.
     static let most = 1 << 20
 
     private var archived = PendingRows(ArchivedRow.table)

@@ -85,9 +85,9 @@ import Testing
         _ = try await left.reserveSource(named: "not stored yet")
         _ = try await right.source(named: "of the other copy")
         try right.record(to: file)
-        let head = left.head
+        let (head, sources) = (left.head, try left.sources())
         let error = await #expect(throws: EventLogError.self) { try await left.importRecording(file) }
-        #expect(error?.code == .forked && left.head == head)
+        #expect(try error?.code == .forked && left.head == head && left.sources() == sources)
         await left.close()
         await right.close()
     }

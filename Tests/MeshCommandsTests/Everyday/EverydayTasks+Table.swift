@@ -105,7 +105,7 @@ extension EverydayTasks {
             ) { answer in
                 let word = word(answer.mesh)
                 let expected = answer.mesh.rows("messages").filter { row in
-                    row["channel"] as? String == "LongFast"
+                    row["channel"] as? String == "LongFast" && row["to"] as? Int == 0xffff_ffff
                         && (row["text"] as? String ?? "").lowercased().contains(word.lowercased())
                 }
                 let sorted = expected.sorted { ($0["time"] as? Int ?? 0) > ($1["time"] as? Int ?? 0) }

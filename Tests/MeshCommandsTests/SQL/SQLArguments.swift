@@ -72,6 +72,7 @@ struct SQLArguments {
         let output = try tool.run("sql", ".schema positions").output
         #expect(output.contains("key: node, time"), "\(output)")
         #expect(output.contains("index (time): time"), "\(output)")
-        #expect(try tool.run("sql", ".mode jsonl\n.schema positions").objects.allSatisfy { $0["column"] != nil })
+        let columns = try tool.run("sql", ".mode jsonl\n.schema positions").objects
+        #expect(columns.count > 10 && columns.allSatisfy { $0["column"] != nil })
     }
 }

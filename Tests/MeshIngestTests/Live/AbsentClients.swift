@@ -245,7 +245,7 @@ struct AbsentClients {
         let client = try await StreamClient.connected(to: port)
         await client.greet(1)
         client.send([0x94, 0xc3, 0x02, 0x58] + [UInt8](repeating: 7, count: 1_200))
-        try await eventually { lines.contains("they are not a frame") }
+        try await eventually { lines.contains("not a frame") }
         client.send(frame: Self.toRadio(5))
         client.send(frame: Self.toRadio(6))
         try await eventually { radio.heard.all == [Self.toRadio(6)] }

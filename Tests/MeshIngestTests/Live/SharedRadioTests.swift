@@ -276,9 +276,9 @@ struct SharedRadioTests {
         client.send(StreamFrame.wakeUp)
         await client.greet(1)
         #expect(running.source.status.clientCount == 1)
-        #expect(!lines.withLock { $0 }.contains { $0.contains("they are not a frame") })
+        #expect(!lines.withLock { $0 }.contains { $0.contains("not a frame") })
         client.send([0x94, 0xc3, 0x02, 0x58] + [UInt8](repeating: 7, count: 1_200))
-        try await eventually { lines.withLock { $0 }.contains { $0.contains("they are not a frame") } }
+        try await eventually { lines.withLock { $0 }.contains { $0.contains("not a frame") } }
         try await running.stop()
     }
 

@@ -166,14 +166,15 @@ import ViewQuery
         let once = try await Ledger.temporary(options: options)
         try await append(packets, to: once)
         for view in Ledger.viewNames where view != "packets" {
-            let tables = [restarted, once].map { ledger in
-                ledger.rowNames.filter { ledger.rows(of: $0)?.view == view }.flatMap { table in
-                    ((try? ledger.changes.rows(of: view, table: table, limit: 100_000)) ?? []).map {
+            let tables = try [restarted, once].map { ledger in
+                try ledger.rowNames.filter { ledger.rows(of: $0)?.view == view }.flatMap { table in
+                    try ledger.changes.rows(of: view, table: table, limit: 100_000).map {
                         "\(table) \($0.key) \($0.value ?? [])"
                     }
                 }
             }
             #expect(tables[0] == tables[1], "\(view)")
+            #expect(!tables[0].isEmpty || ["radios", "telemetry", ArchivedRow.view].contains(view), "\(view)")
         }
         try await restarted.close()
         try await once.close()

@@ -104,6 +104,22 @@ struct ControlClients {
         }
     }
 
+    @Test func `a process that accepts no more connections is called silent, not absent`() throws {
+        let folder = try TemporaryFolder()
+        let listener = try ControlSocket.listen(in: folder.path)
+        defer { withExtendedLifetime(listener) {} }
+        var (files, refusal): ([Int32], ControlError?) = ([], nil)
+        while refusal == nil, files.count < 100 {
+            do throws(ControlError) {
+                files.append(try ControlSocket.connect(to: folder.path, patience: 1))
+            } catch {
+                refusal = error
+            }
+        }
+        for file in files { close(file) }
+        #expect(refusal?.silentProcess == 0 && refusal?.reason?.contains("suspended") == true, "\(refusal as Any)")
+    }
+
     @Test func `garbage, huge lengths and requests out of order are refused, and others are served`() async throws {
         let bench = try await Bench()
         var random = SeededGenerator(seed: 7)

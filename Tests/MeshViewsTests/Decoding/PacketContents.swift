@@ -115,7 +115,7 @@ struct PacketContents {
     }
 
     @Test(arguments: [0, NodeID.broadcast])
-    func `D10: packets from nobody give no rows, also those whose rows count each reception`(nobody: UInt32) async throws {
+    func `packets from nobody give no rows, also those whose rows count each reception`(nobody: UInt32) async throws {
         let payloads: [(UInt32, [UInt8])] = [
             (Port.mapReport, Packet.mapReport("Hill")), (Port.waypoint, Packet.waypoint(7, "Hut")),
             (Port.neighborInfo, Packet.neighbors(of: nobody, [(1_002, 5)])),

@@ -59,6 +59,14 @@ struct ReadmeQueries {
 
     @Test func `K13: the decisions of the article run as they stand`() async throws {
         let ledger = try await Asking.ledger(events: 200)
+        let old = MeshPacketBuilder(id: 5, rxTime: 1_650_000_000, payload: Array("long ago".utf8))
+        _ = try await ledger.log.append([
+            NewEvent(
+                old.envelope(), encoding: .serviceEnvelope, source: ledger.log.source(named: "recorded"),
+                reception: .recorded(Timestamp(seconds: 1_650_000_000)))
+        ])
+        try await ledger.catchUp()
+        let messages = try ledger.messages().count
         // AskingFromSwift 2
         let since: UInt32 = 1_700_000_000
         if let node = try ledger.nodes().first?.number {
@@ -67,6 +75,10 @@ struct ReadmeQueries {
         let hidden = try await ledger.annotations.archive(FetchDescriptor<MessageRow>(predicate: #Predicate { $0.time < since }))
         if let hidden { try await ledger.annotations.revert(hidden.events.lowerBound) }
         // AskingFromSwift 2
+        try await ledger.catchUp()
+        let decided = try #require(try ledger.nodes().first { $0.isFavorite })
+        #expect(decided.note == "on the roof" && hidden?.count == 1 && messages > 1)
+        #expect(try ledger.messages().count == messages)
         try await ledger.close()
     }
 

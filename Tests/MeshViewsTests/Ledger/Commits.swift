@@ -128,7 +128,7 @@ struct Commits {
 
     @Test
     func
-        `W6: what was not flushed when a view's folder is taken away leaves no trace, and a view that begins again is as before`()
+        `W6: what a transaction that throws has added leaves no trace, and a view that begins again is as before`()
         async throws
     {
         let folder = try TemporaryFolder()

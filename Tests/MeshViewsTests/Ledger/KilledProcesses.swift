@@ -20,7 +20,8 @@ struct KilledProcesses {
     }
 
     @Test(.timeLimit(.minutes(20)))
-    func `M3: a process is killed as soon as its append of a message has returned; the event and its row are there`() async throws
+    func `M3: a process is killed as soon as its append of a message has returned; after catching up, event and row are there`()
+        async throws
     {
         let folder = try TemporaryFolder()
         let path = folder.path + "/mesh.ledger"

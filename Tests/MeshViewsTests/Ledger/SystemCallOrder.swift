@@ -53,8 +53,10 @@ struct SystemCallOrder {
 
     private static let strace = "/usr/bin/strace"
     /// Where a process may trace another one.
-    private static let canTrace =
-        (try? Process.run(URL(fileURLWithPath: strace), arguments: ["-o", "/dev/null", "/bin/true"]).waitUntilExit()) != nil
+    private static let canTrace: Bool = {
+        let run = try? FinishedProcess(URL(fileURLWithPath: strace), ["-o", "/dev/null", "/bin/true"])
+        return run?.status == 0
+    }()
 
     @Test(.enabled(if: canTrace, "needs strace"))
     func `pages are written and synced, then the meta page, then the append returns`() async throws {

@@ -289,6 +289,7 @@ struct IndexesOfViews {
             #expect(try ledger.latestPosition(of: node) == rows.last)
             for row in rows { #expect(try ledger.position(of: node, at: row.time, sequence: row.sequence) == row) }
         }
+        #expect(try !ledger.messages().isEmpty && !ledger.waypoints().isEmpty && !ledger.traceRoutes().isEmpty)
         for row in try ledger.messages() where row.id != 0 {
             let found = try ledger.message(id: row.id, from: row.from)
             #expect(found?.id == row.id && found?.from == row.from)

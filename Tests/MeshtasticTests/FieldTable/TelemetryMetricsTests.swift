@@ -9,7 +9,7 @@ import Testing
         return try TelemetryMetrics(decoding: writer.bytes.rawSpan, kind: kind)
     }
 
-    @Test func `every kind has the fields of its message`() {
+    @Test func `every kind begins with the first field of its message`() {
         let first = TelemetryKind.allCases.map { MetricField.all(for: $0).first?.name }
         #expect(
             first == [

@@ -76,7 +76,8 @@ class Ledger:
     def check(self, may_be_twice=False, dropped=(), tidies=True):
         """Checks that nothing acknowledged is missing, nothing erased is left, and `verify` agrees."""
         part = self.part
-        if tidies: self.add(1)  # a writer clears away what killed ones left
+        # A writer clears away what killed ones left.
+        if tidies and not self.add(1): part.finding("nothing can be written after the part")
         ended = self.command("verify", limit=180)
         if not ended.is_done: part.finding(f"verify ends with {ended.status}: {ended.last_line}", ended.line)
         events = self.events()

@@ -36,7 +36,7 @@ class Room:
             for group in reach.groups(suites):
                 outcome = reach.test(tree, number, group, skipped)
                 done.update(suite.key for suite in group)
-                if not outcome.passed:
+                if outcome.passed is False:
                     return Result(outcome.why, time.monotonic() - begun, len(done))
         return Result(None, time.monotonic() - begun, len(done))
 

@@ -70,7 +70,7 @@ extension ReferenceReading {
     }
 
     /// For each row the names of the rows of a table that it refers to, in their order.
-    func targets(
+    private func targets(
         of relation: String, from table: String, _ names: [[UInt8]], in target: String
     ) throws -> [[[UInt8]]] {
         guard try ledger.mayHaveDecisions() else { return names.map { _ in [] } }
@@ -170,15 +170,10 @@ extension Ledger.Annotations {
         guard !relation.isToOne || kind == .detach || kind == .set && children.count <= 1 else {
             throw refusal("\(relation.name) leads to at most one row: set it")
         }
-        // Those of other nodes are separate events: erasing one of them leaves the others. Of a set, the first removes what else there was.
-        let groups = targets.isEmpty ? [RowNames(table: Child.table, names: [])] : targets.map { $0.0 }
-        return try names(of: parents).flatMap { rows, _ in
-            groups.enumerated().map { place, group in
-                let change = ReferenceChange(
-                    relation.name, place > 0 && kind == .set ? .append : kind, table: Child.table, targets: group.names)
-                let nodes = Set(rows.nodes + group.nodes).sorted()
-                return .refer(RowNames(table: rows.table, names: rows.names, nodes: nodes), change)
-            }
+        let change = ReferenceChange(relation.name, kind, table: Child.table, targets: targets.flatMap { $0.0.names })
+        let others = targets.flatMap { $0.0.nodes }
+        return try names(of: parents).map { rows, _ in
+            .refer(RowNames(table: rows.table, names: rows.names, nodes: Set(rows.nodes + others).sorted()), change)
         }
     }
 }
