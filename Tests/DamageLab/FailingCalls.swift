@@ -56,8 +56,9 @@ struct FailingCalls {
             try await all(of: own, place, shim, tally)
         }
         let sums = tally.withLock { $0 }
-        guard sums.refused > 0, sums.acknowledged > 0 else {
-            throw Failure("nothing is shown: no call failed, or nothing was acknowledged")
+        // A few runs may all be refused, or none.
+        guard sums.refused + sums.acknowledged > 0 else {
+            throw Failure("nothing is shown: nothing was refused, and nothing acknowledged")
         }
         say(
             "\(sums.runs) runs of \(scenario) scenarios with one or all calls from one on failing: \(sums.refused) appends, seals, compactions, erasures, cuts, "
