@@ -19,7 +19,7 @@ extension EventLogError: CustomStringConvertible {
         return switch folder {
         case "parts": name.count == 37 && name.allSatisfy { $0.isHexDigit || $0 == "-" }
         case "files": name.count == 64 && name.allSatisfy(\.isHexDigit)
-        default: name == "manifest" && detail?.hasPrefix("the backup's list") == true
+        default: ["manifest", "erasures.json"].contains(name) && detail?.hasPrefix("the backup's list") == true
         }
     }
 

@@ -66,19 +66,9 @@ extension Ledger {
     fileprivate func allTargets(
         _ change: ReferenceChange, _ table: String, _ name: [UInt8]
     ) throws(LedgerError) -> [[UInt8]: [UInt32]] {
-        guard try mayHaveDecisions() else { return [:] }
-        return try reading(ReferenceRow.view) { (store) throws(StorageError) in
-            let transaction = try store.environment.beginRead()
-            var cursor = try transaction.cursor(store.table(ReferenceRow.table))
-            let prefix = ReferenceRow.prefix(change.relation, table, name) + Array(change.table.utf8) + [0]
-            var found: [[UInt8]: [UInt32]] = [:]
-            var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
-            while isThere, cursor.key.starts(with: prefix) {
-                found[Array(cursor.key.asArray.dropFirst(prefix.count))] =
-                    ReferenceRow(key: cursor.key, value: cursor.value)?.nodes ?? []
-                isThere = try cursor.next()
-            }
-            return found
+        try wrappingErrors {
+            let found = try targets(of: change.relation, from: table, [name], in: change.table)[0]
+            return Dictionary(found.map { ($0.name, $0.nodes) }) { first, _ in first }
         }
     }
 }

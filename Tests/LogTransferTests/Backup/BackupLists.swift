@@ -36,6 +36,7 @@ struct BackupLists {
         try Data("[{".utf8).write(to: URL(fileURLWithPath: backup + "/erasures.json"))
         let error = #expect(throws: EventLogError.self) { try EventLog.checkBackup(backup) }
         #expect(error?.code == .corrupt && error?.path.hasSuffix("erasures.json") == true)
+        #expect(error.map { "\($0)" }?.contains("run `meshledger backup` again") == true, "\(error as Any)")
         await log.close()
     }
 }

@@ -63,25 +63,27 @@ extension ReferenceReading {
     ) throws -> [[Child]] {
         let (naming, childNaming) = (RowNaming<Parent>(), RowNaming<Child>())
         let names = try targets(of: relation, from: Parent.table, parents.map { naming.name(of: $0) }, in: Child.table)
+            .map { $0.map(\.name) }
         let wanted = Set(names.joined()).sorted { $0.lexicographicallyPrecedes($1) }
         let rows = try rows(children, named: wanted)
         let places = Dictionary(rows.enumerated().map { (childNaming.name(of: $1), $0) }) { first, _ in first }
         return names.map { names in names.compactMap { places[$0] }.sorted().map { rows[$0] } }
     }
 
-    /// For each row the names of the rows of a table that it refers to, in their order.
-    private func targets(
+    /// For each row the names of the rows of a table that it refers to, in their order, and the nodes that the reference names.
+    func targets(
         of relation: String, from table: String, _ names: [[UInt8]], in target: String
-    ) throws -> [[[UInt8]]] {
+    ) throws -> [[(name: [UInt8], nodes: [UInt32])]] {
         guard try ledger.mayHaveDecisions() else { return names.map { _ in [] } }
         return try reading(ReferenceRow.view) { (store, transaction) throws(StorageError) in
             var cursor = try transaction.cursor(store.table(ReferenceRow.table))
             return try names.map { (name) throws(StorageError) in
                 let prefix = ReferenceRow.prefix(relation, table, name) + Array(target.utf8) + [0]
-                var found: [[UInt8]] = []
+                var found: [(name: [UInt8], nodes: [UInt32])] = []
                 var isThere = try cursor.seek(atOrAfter: prefix.rawSpan)
                 while isThere, cursor.key.starts(with: prefix) {
-                    found.append(Array(cursor.key.asArray.dropFirst(prefix.count)))
+                    let nodes = ReferenceRow(key: cursor.key, value: cursor.value)?.nodes ?? []
+                    found.append((Array(cursor.key.asArray.dropFirst(prefix.count)), nodes))
                     isThere = try cursor.next()
                 }
                 return found
