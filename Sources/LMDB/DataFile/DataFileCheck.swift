@@ -5,16 +5,21 @@ package enum DataFileCheck {
 
     /// What is wrong with the file's size, its meta pages, the table of tables or the ends of the tables; nil if nothing is.
     ///
-    /// Another process may write meanwhile, so a fault counts only if the last commit is still the same afterwards.
-    package static func fault(_ path: String) throws(StorageError) -> String? {
+    /// Another process may write meanwhile, so a fault counts only if the last commit and the size are still the same afterwards.
+    package static func fault(_ path: String) throws(StorageError) -> String? { try fault(DataFile(path)) }
+
+    package static func fault(_ opened: DataFile) throws(StorageError) -> String? {
+        var file = opened
         for _ in 0..<100 {
-            let file = try DataFile(path)
             guard file.size > 0 else { return "the file is empty" }
             guard file.pageCount >= 2 else { return "the file has only \(file.size) bytes" }
             let metas = MetaPage.both(file)
             guard let fault = metas.fault ?? fault(file, metas.last) else { return nil }
-            let again = MetaPage.both(try DataFile(path))
-            if again.last == metas.last && again.before == metas.before { return fault }
+            let later = try DataFile(opened.path)
+            let again = MetaPage.both(later)
+            // A commit before the meta pages were read may have extended the file after its size was taken.
+            if later.size == file.size && again.last == metas.last && again.before == metas.before { return fault }
+            file = later
         }
         return nil  // commits come faster than this reads: the file is in use and sound
     }
