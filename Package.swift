@@ -116,7 +116,7 @@ let package = Package(
             linkerSettings: [containsSwift]),
 
         .target(name: "TestWidth", path: "Tests/TestWidth"),
-        .target(name: "TestKit", dependencies: ["TestWidth"], path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "TestKit", dependencies: ["TestWidth", "CZstd"], path: "Tests/TestKit", swiftSettings: settings),
         .target(name: "LogKit", dependencies: ["EventLog", "LMDB", "TestKit"], path: "Tests/LogKit", swiftSettings: settings),
         .target(
             name: "FuzzKit", dependencies: ["MeshLedger", "Meshtastic", "EventLog", "MeshCrypto", "ProtobufWire", "TestKit"],
@@ -137,7 +137,7 @@ let package = Package(
             dependencies: [
                 "MeshIngest", "MeshLedger", "ViewQuery", "Projections", "Meshtastic", "LogTransfer", "EventLog", "LMDB",
                 "ProtobufWire", "MeshCrypto",
-                "CZstd", "MeshSimulator", "TestKit",
+                "CZstd", "MeshSimulator", "LogKit", "TestKit",
             ],
             path: "Tests/DamageLab", swiftSettings: settings),
         tests("LMDBTests", ["LMDB"]),
@@ -152,7 +152,7 @@ let package = Package(
             "MeshViewsTests",
             [
                 "MeshLedger", "MeshViews", "ViewQuery", "Projections", "Meshtastic", "EventLog", "LMDB", "ProtobufWire",
-                "MeshSimulator", "MeshCrypto", "FuzzKit", "QueryKit", logging,
+                "MeshSimulator", "MeshCrypto", "FuzzKit", "QueryKit", "LogKit", logging,
             ]),
         tests("MeshSimulatorTests", ["MeshSimulator", "Meshtastic", "MeshCrypto", "ProtobufWire"]),
         tests(

@@ -1,3 +1,6 @@
+import LMDB
+import ProtobufWire
+import TestKit
 import Testing
 
 @testable import Projections
@@ -21,5 +24,19 @@ struct FormerRecords {
                 #expect(record.words.second == upper | kept << 4 | flag, "\(back)")
             }
         }
+    }
+
+    @Test func `a store that has them gives each as a record of two words`() throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let run = [9, 5, 0x12 << 32 | 7, 11, 6, 0].flatMap { (number: UInt64) in bigEndian(number) }
+        try store.environment.write { (transaction) throws(StorageError) in
+            let table = try store.table(ViewStore.Name.formerRecords)
+            try transaction.put(table, key: bigEndian(UInt64(9)).rawSpan, value: run.rawSpan)
+        }
+        let found = try store.stageState().records
+        #expect(found.map(\.sequence) == [9, 11] && found.map(\.words.first) == [5, 6])
+        #expect(found.map(\.words.second) == [0x12 << 32 | 3 << 4 | 1, 0])
+        store.close()
     }
 }

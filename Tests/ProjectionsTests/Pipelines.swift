@@ -34,6 +34,19 @@ struct Pipelines {
         await pipeline.stop()
     }
 
+    @Test func `after each batch a fold says how far it is`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try openStore(folder.path + "/view")
+        let pipeline = try await pipeline([Projector(LastValues(), store: store, clock: VirtualClock())])
+        let fractions = Mutex<[Double]>([])
+        @Sendable func note(_ progress: FoldProgress) { fractions.withLock { $0.append(progress.fraction) } }
+        try await pipeline.fold(through: 2) { note($0) }
+        #expect(fractions.withLock { $0 } == [1])
+        try await pipeline.fold(through: 12) { note($0) }
+        #expect(fractions.withLock { $0 } == [1, 0.4, 0.8, 1])
+        await pipeline.stop()
+    }
+
     @Test func `a fold with a commit at its end has no other one`() async throws {
         let folder = try TemporaryFolder()
         let store = try openStore(folder.path + "/view")

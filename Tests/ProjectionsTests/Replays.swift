@@ -10,14 +10,14 @@ struct Replays {
         let seen = Mutex<[UInt64]>([])
     }
 
-    /// A log in which each event changes one row and the carried state.
+    /// A log in which each event changes one row and the carried state; the second is too large for the row.
     private struct Numbers: FoldStage {
         let store: ViewStore
         let checkpoints = Checkpoints()
 
         func decode(_ events: ClosedRange<EventSequence>) -> LastValues.Batch {
             let numbers = events.lowerBound.rawValue...events.upperBound.rawValue
-            var batch = LastValues.Batch(first: numbers.lowerBound, numbers.map { (1, $0) })
+            var batch = LastValues.Batch(first: numbers.lowerBound, numbers.map { (1, $0 == 2 ? .max : $0) })
             batch.stageState.records = numbers.map { StageState.Record(sequence: $0, words: StageState.Record.Words()) }
             return batch
         }
@@ -44,6 +44,7 @@ struct Replays {
         #expect(try LastValues.rows(store) == [1: 11])
         #expect(try store.checkpoint().sequence == 11)
         #expect(try store.stageState().records.count == 11)
+        #expect(try store.quarantinedCount() == 1)
         store.close()
     }
 }

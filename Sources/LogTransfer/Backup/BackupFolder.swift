@@ -116,9 +116,10 @@ struct BackupFolder: Sendable {
         }
     }
 
-    /// Reads a part from end to end, compares it with the manifest and adds its events to a tree.
+    /// Reads a part from end to end, compares it with the manifest and passes on the hashes of its events.
+    @discardableResult
     func check(
-        _ part: BackupManifest.Part, of manifest: BackupManifest, _ tree: inout LeafTree
+        _ part: BackupManifest.Part, of manifest: BackupManifest, _ leaf: (SHA256Digest) -> Void = { _ in }
     ) throws(EventLogError) -> RecordingSummary {
         let place = path(of: part)
         let (hash, bytes) = try Self.knownHash(place)
@@ -127,7 +128,7 @@ struct BackupFolder: Sendable {
         }
         let file = try SmallFile.open(place, O_RDONLY)
         defer { close(file) }
-        let summary = try EventLog.readRecording(descriptor: file, path: place) { leaf in tree.add(leaf) }
+        let summary = try EventLog.readRecording(descriptor: file, path: place, leaf)
         guard summary.ledger == manifest.ledger, summary.first.rawValue == part.first, summary.eventCount == part.count,
             Hexadecimal.text(summary.root) == part.root
         else {

@@ -89,25 +89,7 @@ struct BackupRun {
         guard manifest.cuts.last.map({ $0.event <= snapshot.head }) ?? true else {
             throw EventLogError(.beyondRetention, path: log.path, detail: "rows of dropped events were erased meanwhile")
         }
-        var next = first
-        var isLast = false
-        while !isLast {
-            if let part = kept[next] {
-                manifest.parts.append(part)
-                next = part.last + 1
-            } else {
-                let end = (next - 1) / Self.partSize * Self.partSize + Self.partSize
-                isLast = snapshot.head < end
-                let part = try write(next, min(end, snapshot.head), snapshot, isLast: isLast, note)
-                report.written += part.count
-                report.writtenBytes += part.bytes
-                manifest.parts.append(part)
-                next = end + 1
-            }
-            guard progress(RecordingProgress(done: min(next - 1, snapshot.head), total: snapshot.head)) else {
-                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the previous one is intact")
-            }
-        }
+        manifest.parts = try parts(from: first, kept, snapshot, note, &report, progress)
         report.eventCount = manifest.parts.reduce(0) { $0 + $1.count }
         guard manifest.rootOfParts ?? report.root == report.root else {
             throw EventLogError(
@@ -116,6 +98,32 @@ struct BackupRun {
         }
         try finish(manifest, erasures)
         return report
+    }
+
+    /// The kept parts, and new ones for the events in between and after them.
+    private func parts(
+        from first: UInt64, _ kept: [UInt64: BackupManifest.Part], _ snapshot: RecordingSnapshot, _ note: SignedNote?,
+        _ report: inout BackupReport, _ progress: (RecordingProgress) -> Bool
+    ) throws(EventLogError) -> [BackupManifest.Part] {
+        var (parts, next, isLast): ([BackupManifest.Part], UInt64, Bool) = ([], first, false)
+        while !isLast {
+            if let part = kept[next] {
+                parts.append(part)
+                next = part.last + 1
+            } else {
+                let end = (next - 1) / Self.partSize * Self.partSize + Self.partSize
+                isLast = snapshot.head < end
+                let part = try write(next, min(end, snapshot.head), snapshot, isLast: isLast, note)
+                report.written += part.count
+                report.writtenBytes += part.bytes
+                parts.append(part)
+                next = end + 1
+            }
+            guard progress(RecordingProgress(done: min(next - 1, snapshot.head), total: snapshot.head)) else {
+                throw EventLogError(.closed, path: folder.path, detail: "the backup was stopped; the previous one is intact")
+            }
+        }
+        return parts
     }
 
     /// Copies everything but the events.

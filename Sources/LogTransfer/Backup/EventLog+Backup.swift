@@ -41,7 +41,7 @@ extension EventLog {
             for tile in 0..<(first - 1) / LogStore.tileSize { tree.add(tile: try tiles.hash(tile)) }
         }
         for part in manifest.parts {
-            let summary = try folder.check(part, of: manifest, &tree)
+            let summary = try folder.check(part, of: manifest) { tree.add($0) }
             if let note = summary.checkpoint { contents.checkpoint = note }
             guard progress(RecordingProgress(done: part.last, total: manifest.size)) else {
                 throw EventLogError(.closed, path: path, detail: "the check was stopped")

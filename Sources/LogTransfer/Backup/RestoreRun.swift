@@ -183,10 +183,9 @@ struct RestoreRun {
     ) async throws(EventLogError) -> SequenceSet {
         var erased: [ClosedRange<UInt64>] = []
         let end = last ?? manifest.size
-        var tree = LeafTree()
         for part in manifest.parts where part.first <= end || part == manifest.parts.last && last == nil {
             guard part.last > cut || part.count == 0 else { continue }
-            _ = try folder.check(part, of: manifest, &tree)
+            try folder.check(part, of: manifest)
             let place = folder.path(of: part)
             let file = try SmallFile.open(place, O_RDONLY)
             defer { Glibc.close(file) }

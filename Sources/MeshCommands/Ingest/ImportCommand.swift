@@ -12,8 +12,8 @@ struct ImportCommand: AsyncParsableCommand {
             \(ImportFormat.allCases.map { "  " + $0.rawValue.padding(to: 16) + $0.summary }.joined(separator: "\n"))
 
             It reports how many packets are readable, which channels' keys would open the others, and what is damaged, by file. A file that is imported twice, under another name or grown, adds nothing twice. Standard input
-            that is imported again is stored again, since it cannot be recognised, but each reception of a packet with an id counts once. A damaged line is kept as an event that cannot be read; a file of another format is refused whole. If
-            one of several files is refused, those before it stay imported.
+            that is imported again is stored again, since it cannot be recognised, but each reception of a packet with an id counts once. A damaged line is kept as an event that cannot be read; a file of another format is refused whole, and the
+            others are imported all the same.
 
             The recording of another ledger (`meshledger export --format ledger`) makes an exact copy of it in an empty ledger; to any
             other one, it appends the missing events; existing events keep their bytes, even if they were erased in that ledger
@@ -83,16 +83,17 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func importAll(_ inputs: InputFiles, into ledger: LedgerWriter, _ stored: StoredEvents) async throws {
         var left = inputs.paths[...]
-        var damaged: [String] = []
+        var refused: [(file: String, error: IngestError)] = []
         do {
             while let file = left.popFirst() {
                 do {
                     try await importFile(file, into: ledger, stored)
                 } catch  where inputs.mayLeaveOut(file, because: error) {
                     StandardOutput.error("meshledger: left out: \(DisplayWidth.safe("\(error)"))")
-                } catch  where inputs.isDamaged(file, because: error) {
+                } catch let error as IngestError where error.isOfFile {
+                    guard inputs.paths.count > 1 else { throw error }
                     StandardOutput.error("meshledger: not imported: \(DisplayWidth.safe("\(error)"))")
-                    damaged.append(file)
+                    refused.append((file, error))
                 }
             }
         } catch {
@@ -102,8 +103,9 @@ struct ImportCommand: AsyncParsableCommand {
             }
             throw error
         }
-        if !damaged.isEmpty {
-            throw CommandError(.badData, "not imported, since they are damaged: \(damaged.joined(separator: ", "))")
+        if let first = refused.first?.error {
+            throw CommandError(
+                CommandError(known: first)?.status ?? .badData, "not imported: \(refused.map(\.file).joined(separator: ", "))")
         }
     }
 
@@ -160,6 +162,16 @@ struct ImportCommand: AsyncParsableCommand {
             output.line(
                 "  the last \(leftover.byteCount.counted("byte is", "bytes are")) an incomplete record: import the file again once it has grown, or use --complete to keep \(leftover.byteCount == 1 ? "it" : "them") as unreadable text"
             )
+        }
+    }
+}
+
+extension IngestError {
+    /// Whether it says nothing about the ledger and other files.
+    fileprivate var isOfFile: Bool {
+        switch code {
+        case .notFound, .noPermission, .wrongFormat, .damaged, .readFailed, .busy: true
+        default: false
         }
     }
 }

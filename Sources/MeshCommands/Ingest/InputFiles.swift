@@ -25,11 +25,6 @@ struct InputFiles {
         }
     }
 
-    /// Whether a failure is that file's alone: the others of its folder are imported all the same.
-    func isDamaged(_ path: String, because error: any Error) -> Bool {
-        found.contains(path) && (error as? IngestError)?.code == .damaged
-    }
-
     /// Whether a failure only means that a file from a folder is not traffic.
     func mayLeaveOut(_ path: String, because error: any Error) -> Bool {
         found.contains(path) && (error as? IngestError)?.code == .wrongFormat

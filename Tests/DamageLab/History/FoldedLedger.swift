@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogKit
 import MeshIngest
 import MeshLedger
 import Meshtastic
@@ -18,22 +19,14 @@ struct FoldedLedger {
         var payload_b64: String
     }
 
-    /// The clock that the log reads, which stands at the event at hand.
-    private final class Clock: Sendable {
-        private let lock = NSLock()
-        nonisolated(unsafe) private var time = Timestamp(seconds: 0)
-
-        func set(_ time: Timestamp) { lock.withLock { unsafe self.time = time } }
-        func read() -> Timestamp { lock.withLock { unsafe time } }
-    }
-
     private let options: Options
 
     init(_ options: Options) { self.options = options }
 
     func run() async throws {
-        let clock = Clock()
-        let log = EventLogOptions(isDurable: false, clock: { clock.read() })
+        // It stands at the event at hand.
+        let clock = ManualClock(Timestamp(seconds: 0))
+        let log = EventLogOptions(isDurable: false, clock: clock.read)
         let ledger = try await Ledger.create(
             at: try options.text("ledger"), options: LedgerOptions(log: log, caps: try caps(), isControllable: false))
         try await ledger.keys.set(try keyring())

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import TestKit
 
 /// Looks at what a crash or a failed call has left of the folder of a `KeepScenario`.
 struct KeepChecker {
@@ -85,9 +86,6 @@ struct KeepChecker {
             guard case .erased(let sequence) = fact, let payload = payloads[sequence] else { return nil }
             return Data(payload.dropFirst(8).prefix(16))
         }
-        for name in try FileManager.default.subpathsOfDirectory(atPath: path) where name.hasSuffix("data.mdb") {
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
-            for secret in secrets where bytes.range(of: secret) != nil { throw Failure("\(name) has bytes that were erased") }
-        }
+        if let name = try filesHolding(secrets, below: path).first { throw Failure("\(name) has bytes that were erased") }
     }
 }

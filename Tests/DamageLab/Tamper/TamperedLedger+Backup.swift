@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LogTransfer
 import MeshCrypto
+import ProtobufWire
 import TestKit
 
 /// Backups in the hands of somebody who can write their files: what is restored from them is checked as a ledger is.
@@ -100,10 +101,10 @@ extension TamperedLedger {
         let name = try FileManager.default.contentsOfDirectory(atPath: forgedBackup + "/parts").sorted()[0]
         let path = forgedBackup + "/parts/" + name
         var part = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        let before = Self.hexadecimal(SHA256.hash(part))
+        let before = Hexadecimal.text(SHA256.hash(part))
         let size = part.count
         body(&part)
-        let after = Self.hexadecimal(SHA256.hash(part))
+        let after = Hexadecimal.text(SHA256.hash(part))
         try FileManager.default.removeItem(atPath: path)
         let first = name.prefix { $0 != "-" }
         let renamed = "\(first)-\(after.prefix(16))"
@@ -133,11 +134,7 @@ extension TamperedLedger {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         guard let end = text.range(of: "sha256 ", options: .backwards) else { throw Failure("no list") }
         let lines = body(String(text[..<end.lowerBound]))
-        try (lines + "sha256 \(Self.hexadecimal(SHA256.hash(Array(lines.utf8))))\n").write(
+        try (lines + "sha256 \(Hexadecimal.text(SHA256.hash(Array(lines.utf8))))\n").write(
             toFile: path, atomically: false, encoding: .utf8)
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -295,6 +295,32 @@ struct VerifiedEvents {
         await log.close()
     }
 
+    @Test func `hashes of dropped tiles are checked against those above them`() async throws {
+        let log = try EventLog.temporary()
+        let hashes = (0..<256).compactMap { (number) -> SHA256Digest? in
+            let bytes = SHA256.hash([UInt8(number)])
+            return SHA256Digest(bytes.span.rawBytes)
+        }
+        var (frontier, rows): (TreeFrontier, [TreeWork.Row]) = (TreeFrontier(), [])
+        for hash in hashes { frontier.add(hash, to: &rows) }
+        try change(log) { (write, store) throws(StorageError) in
+            for row in rows { try write.put(store.tree, key: row.key.buffer.bytes, value: row.hash.span) }
+        }
+        func found() throws -> [Bool] {
+            let read = try log.store.environment.beginRead()
+            var tree = TreeVerifier()
+            return try hashes.map { try tree.add(dropped: $0, log.store, read) }
+        }
+        #expect(try found() == Array(repeating: true, count: 256))
+        let above = try #require(rows.last)
+        #expect(above.key.level == 2)
+        try change(log) { (write, store) throws(StorageError) in
+            try write.put(store.tree, key: above.key.buffer.bytes, value: hashes[0].span)
+        }
+        #expect(try found() == Array(repeating: true, count: 255) + [false])
+        await log.close()
+    }
+
     @Test func `of many problems the first thousand are kept, and all are counted`() {
         var result = LogVerification()
         for number in 0..<1_001 as Range<UInt64> {

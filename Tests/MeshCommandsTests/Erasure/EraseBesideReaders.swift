@@ -12,13 +12,6 @@ struct EraseBesideReaders {
 
     private static func secret(_ node: UInt32) -> String { "confidential words of \(node) that go" }
 
-    /// All files below the ledger's folder, also those that nobody expects.
-    private func files(holding text: String, in tool: Tool) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: tool.ledger).filter { name in
-            FileManager.default.contents(atPath: tool.ledger + "/" + name)?.range(of: Data(text.utf8)) != nil
-        }
-    }
-
     @Test(.timeLimit(.minutes(30))) func `18.4: an erasure ends complete whatever readers do`() throws {
         let lines = Self.nodes.flatMap { node in
             [Line.node(node, long: "Owner \(node)", short: "O")]
@@ -26,7 +19,9 @@ struct EraseBesideReaders {
         }
         let tool = try Tool(holding: lines)
         try tool.run("nodes")
-        for node in Self.nodes { #expect(try files(holding: Self.secret(node), in: tool).count >= 2, "it is there to be erased") }
+        for node in Self.nodes {
+            #expect(try filesHolding(Self.secret(node), below: tool.ledger).count >= 2, "it is there to be erased")
+        }
         let isDone = Atomic<Bool>(false)
         let reads = Atomic<Int>(0)
         let problems = Mutex<[String]>([])
@@ -55,7 +50,7 @@ struct EraseBesideReaders {
                         ended = try tool.run("erase", "--node", "!" + String(node, radix: 16), "--yes")
                     }
                     if ended.status != 0 { note("erase: \(ended.status) \(ended.errors)") }
-                    let left = try files(holding: Self.secret(node), in: tool)
+                    let left = try filesHolding(Self.secret(node), below: tool.ledger)
                     if !left.isEmpty { note("\(left) hold what \(node) said") }
                 }
             } catch {
@@ -65,7 +60,7 @@ struct EraseBesideReaders {
         }
         #expect(problems.withLock { $0 } == [])
         #expect(reads.load(ordering: .relaxed) > 0)
-        for node in Self.nodes { #expect(try files(holding: Self.secret(node), in: tool) == []) }
+        for node in Self.nodes { #expect(try filesHolding(Self.secret(node), below: tool.ledger) == []) }
         #expect(try tool.run("verify").status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: tool.ledger)
         #expect(!names.contains { $0.hasPrefix("views-removed") })

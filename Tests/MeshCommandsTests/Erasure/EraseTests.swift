@@ -5,16 +5,6 @@ import Testing
 
 @Suite(.enabled(if: Tool.isBuilt), .serialized)
 struct EraseTests {
-    /// The files of the ledger that hold one of these.
-    private func files(holding needles: [Data], in tool: Tool) throws -> Set<String> {
-        var found: Set<String> = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: tool.ledger) {
-            guard let data = FileManager.default.contents(atPath: tool.ledger + "/" + name) else { continue }
-            for needle in needles where data.range(of: needle) != nil { found.insert(name) }
-        }
-        return found
-    }
-
     private func payloads(_ tool: Tool) throws -> [Int: Data] {
         let objects = try tool.run("export", "events", "--format", "jsonl").objects
         return Dictionary(
@@ -44,14 +34,14 @@ struct EraseTests {
         #expect(listed.count > 10)
         #expect(try payloads(tool) == before)
         let needles = listed.compactMap { before[$0] }.filter { $0.count > 20 } + [Data(text.utf8), Data(name.utf8)]
-        #expect(try files(holding: needles, in: tool).count >= 2, "the needles are there to be found")
+        #expect(try filesHolding(needles, below: tool.ledger).count >= 2, "the needles are there to be found")
 
         let refused = try tool.run("erase", "--node", node)
         #expect(refused.status == 64 && refused.errors.contains("--yes"))
         let erased = try tool.run("erase", "--node", node, "--reason", "its owner asked for it", "--yes")
         #expect(erased.status == 0, "\(erased.errors)")
         #expect(erased.output == "\(listed.count) events erased, as event \(before.count + 1) says\n")
-        #expect(try files(holding: needles, in: tool) == [])
+        #expect(try filesHolding(needles, below: tool.ledger) == [])
 
         #expect(!(try tool.run("nodes", "--format", "jsonl").output.contains(node)))
         #expect(!(try tool.run("messages", "--format", "jsonl").output.contains(text)))
@@ -91,7 +81,9 @@ struct EraseTests {
         let events = try tool.run("export", "events", "--format", "jsonl").objects
         let event = try tool.run("packet", "show", String(events.count)).output
         #expect(event.contains(erasure.1) && !event.contains(node) && !event.contains(erasure.2), "\(event)")
-        for needle in [Data(erasure.2.utf8), Data("node \(node)".utf8)] { #expect(try files(holding: [needle], in: tool) == []) }
+        for needle in [Data(erasure.2.utf8), Data("node \(node)".utf8)] {
+            #expect(try filesHolding([needle], below: tool.ledger) == [])
+        }
         #expect(try tool.run("verify").status == 0)
     }
 
@@ -176,7 +168,7 @@ struct EraseTests {
         #expect(before.allSatisfy { erased.contains($0.key) || after[$0.key] == $0.value }, "seed \(seed)")
         let kept = Set(after.values)
         let needles = erased.compactMap { before[$0] }.filter { $0.count > 24 && !kept.contains($0) }
-        #expect(try files(holding: needles, in: tool) == [], "seed \(seed)")
+        #expect(try filesHolding(needles, below: tool.ledger) == [], "seed \(seed)")
         let digests = try tool.run("view", "digest").output
         try FileManager.default.removeItem(atPath: tool.ledger + "/views")
         #expect(try tool.run("view", "digest").output == digests, "seed \(seed)")

@@ -5,15 +5,6 @@ import Testing
 /// Erasing a node of whose events retention has dropped some.
 @Suite(.enabled(if: Tool.isBuilt, "needs the built command"), .timeLimit(.minutes(20)))
 struct ErasedNodes {
-    private func files(holding needles: [Data], in folder: String) throws -> Set<String> {
-        var found: Set<String> = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-            guard let data = FileManager.default.contents(atPath: folder + "/" + name) else { continue }
-            for needle in needles where data.range(of: needle) != nil { found.insert(name) }
-        }
-        return found
-    }
-
     private func rows(_ tool: Tool, _ subject: String) throws -> [String] {
         try tool.run("export", subject, "--format", "jsonl").lines.map(String.init)
     }
@@ -34,7 +25,7 @@ struct ErasedNodes {
         let name = try #require(
             try tool.run("nodes", "--format", "jsonl").objects.first { $0["node"] as? String == node }?["long_name"] as? String)
         let needles = [Data(text.utf8), Data(name.utf8)]
-        #expect(try files(holding: needles, in: tool.ledger + "/baselines").count >= 2, "they are there to be found")
+        #expect(try filesHolding(needles, below: tool.ledger + "/baselines").count >= 2, "they are there to be found")
         let backup = tool.folder.path + "/backup"
         try tool.run("backup", "--with-signing-key", backup)
         let subjects = ["nodes", "positions", "telemetry", "messages", "nodehistory", "hardware"]
@@ -43,7 +34,7 @@ struct ErasedNodes {
         if let writer { try writer.wait(for: "trying again") }
         let erased = try tool.run("erase", "--node", node, "--reason", "its owner asked for it", "--yes")
         #expect(erased.status == 0 && erased.output.contains("are erased, too") && erased.errors.isEmpty, "\(erased)")
-        #expect(try files(holding: needles, in: tool.ledger) == [])
+        #expect(try filesHolding(needles, below: tool.ledger) == [])
         for (subject, old) in zip(subjects, before) {
             let field = subject == "messages" ? "\"from\":\"\(node)\"" : "\"node\":\"\(node)\""
             #expect(old.contains { $0.contains(field) }, "\(subject)")
@@ -59,7 +50,7 @@ struct ErasedNodes {
         let copy = tool.folder.path + "/copy"
         #expect(try tool.run("backup", "--with-signing-key", backup).status == 0)
         #expect(try tool.run("restore", backup, copy).status == 0)
-        #expect(try files(holding: needles, in: copy) == [])
+        #expect(try filesHolding(needles, below: copy) == [])
         #expect(try tool.start(["verify"], environment: ["MESHLEDGER": copy]).wait().status == 0)
     }
 
@@ -126,7 +117,7 @@ struct ErasedNodes {
             #expect(erased.status == 0 && erased.output.contains("rows of dropped events up to \(first - 1)"), "\(erased)")
             gone.insert(line)
             if let text = row["text"] as? String {
-                #expect(try files(holding: [Data(text.utf8)], in: tool.ledger) == [])
+                #expect(try filesHolding(text, below: tool.ledger) == [])
             }
         }
         // A row that has no id, but its event.
@@ -185,7 +176,7 @@ struct ErasedNodes {
         for ledger in [copy, new] {
             let left = try run("nodes", "--format", "jsonl", in: ledger)
             #expect(left.status == 0 && left.output.count > 1_000 && !left.output.contains("\"node\":\"\(node)\""), "\(left)")
-            #expect(try files(holding: [Data(name.utf8)], in: ledger) == [])
+            #expect(try filesHolding(name, below: ledger) == [])
             #expect(try run("verify", in: ledger).status == 0)
         }
         let other = tool.folder.path + "/other"

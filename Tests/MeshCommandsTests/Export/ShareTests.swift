@@ -57,10 +57,7 @@ struct ShareTests {
             #expect(try writer.wait().status == 0)
         }
         #expect(try digest(tool, "copy") == digest(tool, "mesh.ledger"))
-        for name in try FileManager.default.subpathsOfDirectory(atPath: tool.folder.path + "/copy") {
-            let bytes = FileManager.default.contents(atPath: tool.folder.path + "/copy/" + name)
-            #expect(bytes?.range(of: Data(text.utf8)) == nil, "\(name)")
-        }
+        #expect(try filesHolding(text, below: tool.folder.path + "/copy") == [])
     }
 
     @Test func `the packets of one node are a new ledger, which says so`() throws {

@@ -14,19 +14,19 @@ struct ImportCounts {
         return file
     }
 
-    @Test func `where a later file is refused, those before it are stored and summed up, and the refusal is the status`() throws {
+    @Test func `where a file is refused, the others are stored and summed up, and the refusal is the status`() throws {
         let tool = try Tool()
         try tool.run("init")
         let good = try capture(tool, "good", seed: 1)
         let notes = try tool.write(["notes about", "these files"], to: "notes.txt")
-        let left = try capture(tool, "left", seed: 2)
-        let outcome = try tool.run("import", good, notes, left)
-        #expect(outcome.status == 65 && outcome.errors.contains("notes.txt"), "\(outcome)")
-        #expect(outcome.output.contains("good (") && outcome.output.contains("packets: "), "\(outcome)")
-        #expect(outcome.errors.contains("not imported because of this: \(left)"), "\(outcome)")
+        let later = try capture(tool, "later", seed: 2)
+        let outcome = try tool.run("import", good, notes, later)
+        #expect(outcome.status == 65 && outcome.errors.hasSuffix("meshledger: not imported: \(notes)\n"), "\(outcome)")
+        #expect(outcome.errors.contains("not a format that can be imported"), "\(outcome)")
+        #expect(outcome.output.contains("good (") && outcome.output.contains("later ("), "\(outcome)")
         let alone = try Tool()
         try alone.run("init")
-        let summary = try #require(alone.run("import", good).lines.first { $0.contains("packets: ") })
+        let summary = try #require(alone.run("import", good, later).lines.first { $0.contains("packets: ") })
         #expect(outcome.lines.contains(summary), "\(outcome)")
     }
 

@@ -119,13 +119,6 @@ struct DamagedBaselines {
         }
     }
 
-    /// Paths of files that have a text.
-    private func files(holding text: String, in tool: Tool) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: tool.ledger).filter { name in
-            FileManager.default.contents(atPath: tool.ledger + "/" + name)?.range(of: Data(text.utf8)) != nil
-        }
-    }
-
     @Test func `a packet that retention has dropped is erased from the log's free pages, and from what a killed cut left`() throws
     {
         let words = { (number: Int) in "confidential words \(number) that go" }
@@ -133,7 +126,8 @@ struct DamagedBaselines {
         try tool.run("simulate", "--seed", "3", "--nodes", "20", "--packets", "8000", "--encrypted", "0")
         #expect(try tool.run("retain", "--larger-than", "400kB", "--yes").status == 0)
         let secret = try #require(
-            try (1...40).map(words).first { text in try files(holding: text, in: tool).contains { $0.hasPrefix("log/") } },
+            try (1...40).map(words).first { text in try filesHolding(text, below: tool.ledger).contains { $0.hasPrefix("log/") }
+            },
             "the log's free pages have something of the dropped events")
         // As a cut leaves it that is killed before its event, and before it has removed the previous baselines.
         let baselines = tool.ledger + "/baselines"
@@ -141,12 +135,14 @@ struct DamagedBaselines {
         for name in ["building", "17", "\(inForce)-next"] {
             try FileManager.default.copyItem(atPath: "\(baselines)/\(inForce)", toPath: "\(baselines)/\(name)")
         }
-        #expect(try files(holding: secret, in: tool).contains { $0.hasPrefix("baselines/building") }, "it is there to be erased")
+        #expect(
+            try filesHolding(secret, below: tool.ledger).contains { $0.hasPrefix("baselines/building") },
+            "it is there to be erased")
         let message = try #require(try tool.run("messages", "--where", "text=\(secret)", "--format", "jsonl").objects.first)
         let id = try #require(message["packet_id"] as? Int ?? message["id"] as? Int)
         let erased = try tool.run("erase", "--packet", "\(id)", "--from", "!4a000001", "--yes")
         #expect(erased.status == 0, "\(erased)")
-        #expect(try files(holding: secret, in: tool) == [])
+        #expect(try filesHolding(secret, below: tool.ledger) == [])
         #expect(try FileManager.default.contentsOfDirectory(atPath: baselines).count == 1)
         #expect(try tool.run("verify").status == 0)
     }

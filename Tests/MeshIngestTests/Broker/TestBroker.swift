@@ -52,35 +52,31 @@ final class TestBroker {
         "mqtt://" + (user.isEmpty ? "" : user + "@") + "127.0.0.1:\(port)/" + rest
     }
 
+    /// Below the ports that the system gives to outgoing connections, one of which could take it before a test listens.
     static func freePort() throws -> UInt16 {
-        try withSocket { descriptor, address in
-            var address = address
-            let bound = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let named = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
-            }
-            guard bound == 0, named == 0 else { throw BrokerFailure("no free port") }
-            return UInt16(bigEndian: address.sin_port)
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            if unsafe try succeeds(bind, port) { return port }
         }
+        throw BrokerFailure("no free port")
     }
 
     private static func connects(to port: UInt16) -> Bool {
-        // A refused connection is the answer no.
-        let result = try? withSocket { descriptor, address in
+        unsafe (try? succeeds(connect, port)) ?? false  // a refused connection is the answer no
+    }
+
+    private static func succeeds(
+        _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ port: UInt16
+    ) throws -> Bool {
+        try withSocket { descriptor, address in
             var address = address
             address.sin_port = port.bigEndian
             return unsafe withUnsafePointer(to: &address) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    unsafe call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             } == 0
         }
-        return result ?? false
     }
 
     private static func withSocket<Value>(_ body: (Int32, sockaddr_in) throws -> Value) throws -> Value {

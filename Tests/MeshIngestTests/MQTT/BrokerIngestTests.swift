@@ -114,7 +114,8 @@ struct BrokerIngestTests {
         #expect(running.notices.all.last == .disconnected)
     }
 
-    @Test func `a broker that is killed and started again is found again`() async throws {
+    @Test func `M7: a broker that is killed and started again is found again, and meanwhile the views are flushed`() async throws
+    {
         let bench = try ImportBench()
         let broker = try TestBroker(in: bench.folder)
         let running = try RunningIngest(broker.address(), bench: bench)

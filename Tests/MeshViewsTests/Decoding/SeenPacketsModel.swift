@@ -1,3 +1,5 @@
+import EventLog
+import Meshtastic
 import Projections
 import TestKit
 import Testing
@@ -189,6 +191,16 @@ struct SeenPacketsModel {
         #expect(first(2, at: 12) == 12)
     }
 
+    @Test func `copies of a packet whose id the very first packet has are in conflict with it, too`() {
+        var (seen, changes) = (SeenPackets(), StageState())
+        func hasTwin(_ content: UInt32, at sequence: UInt64) -> Bool {
+            var hearing = hearing(of: 7, at: 10_000, sequence)
+            hearing.print.plain = content
+            return seen.place(hearing, changes: &changes).hasTwin
+        }
+        #expect(!hasTwin(1, at: 1) && hasTwin(2, at: 2) && hasTwin(2, at: 3))
+    }
+
     @Test func `memory is bounded, and what is within the bounds is kept`() {
         var seen = SeenPackets()
         var changes = StageState()
@@ -199,6 +211,22 @@ struct SeenPacketsModel {
         #expect(seen.count <= 36_020 && seen.count >= 36_000)
         let again = seen.place(hearing(of: 199_000, at: 20_000, 200_001), changes: &changes)
         #expect(!again.isFirstReception && again.firstSequence == 199_000)
+    }
+
+    @Test func `what is remembered no more need not be stored any longer`() async throws {
+        let log = try EventLog.temporary()
+        let event = try await log.append(
+            NewEvent([], encoding: PayloadEncoding(.meshPacket), source: try await log.source(named: "test")))
+        let stage = MeshStage(log: log, keyring: .standard)
+        var (state, changes) = (stage.initialState(), StageState())
+        for sequence in UInt64(1)...30_000 {
+            _ = state.seen.place(hearing(of: sequence, at: UInt32(sequence), sequence), changes: &changes)
+        }
+        var batch = try stage.decode(event...event)
+        stage.resolve(&batch, state: &state)
+        #expect(state.seen.oldestRecord > 1 && batch.stageState.oldestRecord == state.seen.oldestRecord)
+        #expect(batch.stageState.oldestReception == state.seen.receptions.oldestRecord)
+        await log.close()
     }
 
     @Test func `as many forged packets of one id as there may be are restored, each with its own receptions`() {

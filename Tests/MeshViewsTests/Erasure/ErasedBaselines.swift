@@ -1,5 +1,7 @@
 import EventLog
+import MeshViews
 import Meshtastic
+import Projections
 import Testing
 import ViewQuery
 
@@ -27,6 +29,28 @@ struct ErasedBaselines {
         try await ledger.erasure.erase(.packet(id: 8, from: 1_001), reason: "asked for")
         try await ledger.catchUp()
         #expect(try names() == ["First", "Third"])
+        try await ledger.close()
+    }
+
+    @Test func `the key that a node announced in dropped events goes with it, and those of other nodes stay`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let users = [UInt32(1_001), 1_002].map { node in
+            let user = Packet.user("Node", key: [UInt8](repeating: 7, count: 32))
+            return Packet(from: node, id: 7, rxTime: Self.start, port: Port.nodeInfo, payload: user)
+        }
+        let others = (0..<300).map { Packet(from: 1_003, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append((users + others).map { $0.event(source) })
+        try await ledger.catchUp()
+        try await ledger.retention.retain(through: EventSequence(256))
+        func holders() throws -> [UInt32] {
+            let entries = try ledger.store(of: NodeRow.view).stageState().entries
+            return entries.map { $0.key.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+        }
+        #expect(try holders() == [1_001, 1_002])
+        try await ledger.erasure.erase(.node(1_001), reason: "asked for")
+        try await ledger.catchUp()
+        #expect(try holders() == [1_002])
         try await ledger.close()
     }
 

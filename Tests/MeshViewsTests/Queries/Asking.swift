@@ -118,6 +118,30 @@ import Testing
         try await ledger.close()
     }
 
+    @Test func `W7: a view's file does not grow because a reader goes through its rows slowly`() async throws {
+        func size(whileRead: Bool) async throws -> Int {
+            let ledger = try await Self.ledger()
+            var rounds: UInt64 = 0
+            func append() async throws {
+                rounds += 1
+                try await Self.append(50, seed: 10 + rounds, to: ledger)
+                try await ledger.catchUp()
+            }
+            let nodes = FetchDescriptor<NodeRow>()
+            if whileRead {
+                try await ledger.enumerate(nodes, batchSize: 4, allowsMutations: true) { _ in
+                    if rounds < 60 { try await append() }
+                }
+            }
+            while rounds < 60 { try await append() }
+            let status = try #require(try await ledger.maintenance.views().first { $0.name == NodeRow.view })
+            try await ledger.close()
+            return status.size
+        }
+        let (slow, none) = (try await size(whileRead: true), try await size(whileRead: false))
+        #expect(slow <= none + none / 4, "\(slow) and \(none) bytes")
+    }
+
     @Test func `W8: appending while rows are enumerated throws unless it is allowed`() async throws {
         let ledger = try await Self.ledger()
         let source = try await ledger.log.source(named: "radio")

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LogKit
 import MeshLedger
 import Meshtastic
 import Projections
@@ -276,13 +277,13 @@ struct RetainedViews {
         async throws
     {
         let folder = try TemporaryFolder()
-        let clock = TestClock(Timestamp(seconds: 1_780_000_000))
+        let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
         var options = LedgerOptions()
         options.retentionPeriod = .milliseconds(20)
         let looks = Mutex(0)
         options.log.clock = {
             looks.withLock { $0 += 1 }
-            return clock.now
+            return clock.read()
         }
         /// Each time that the policy is applied begins with a look at the clock or two.
         func waitForPolicy() async throws {
@@ -294,13 +295,14 @@ struct RetainedViews {
         let source = try await ledger.log.source(named: "test")
         _ = try await ledger.log.append(traffic.packets(2_000, seed: 9).map { $0.event(source) })
         try ledger.retention.setPolicy(RetentionPolicy(longestSeconds: 90 * 86_400))
-        clock.advance(200 * 86_400)
+        clock.advance(seconds: 200 * 86_400)
         _ = try await ledger.log.append(traffic.packets(20, seed: 10).map { $0.event(source) })
-        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.now, trustsClock: true) != nil)
+        #expect(
+            try ledger.retention.plan(RetentionPolicy(longestSeconds: 90 * 86_400), now: clock.read(), trustsClock: true) != nil)
         try await waitForPolicy()
         #expect(ledger.log.first == EventSequence(1))
         #expect(try ledger.log.clockJumps().count == (isMeasured ? 1 : 0))
-        clock.advance(-200 * 86_400)
+        clock.advance(seconds: -200 * 86_400)
         _ = try await ledger.log.append(traffic.packets(20, seed: 11).map { $0.event(source) })
         try await waitForPolicy()
         #expect(ledger.log.first == EventSequence(1))
@@ -313,32 +315,22 @@ struct RetainedViews {
     }
 
     @Test func `D9: what arrived before a time goes, whatever the size`() async throws {
-        let clock = TestClock(Timestamp(seconds: 1_780_000_000))
+        let clock = ManualClock(Timestamp(seconds: 1_780_000_000))
         var options = LedgerOptions()
-        options.log.clock = { clock.now }
+        options.log.clock = clock.read
         let ledger = try await Ledger.temporary(options: options)
         let source = try await ledger.log.source(named: "test")
         let all = traffic.packets(3_000, seed: 8)
         for start in stride(from: 0, to: all.count, by: 500) {
             _ = try await ledger.log.append(all[start..<start + 500].map { $0.event(source) })
-            clock.advance(86_400)
+            clock.advance(seconds: 86_400)
         }
         // Six parts, the first six days ago; parts of 500 events end between multiples of 256.
-        let plan = try #require(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now))
+        let plan = try #require(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.read()))
         #expect(plan.last == EventSequence(768) && plan.count == 768)
-        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 7 * 86_400), now: clock.now) == nil)
+        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 7 * 86_400), now: clock.read()) == nil)
         try await ledger.retention.retain(through: plan.last)
-        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.now) == nil)
+        #expect(try ledger.retention.plan(RetentionPolicy(longestSeconds: 4 * 86_400), now: clock.read()) == nil)
         try await ledger.close()
     }
-}
-
-private final class TestClock: Sendable {
-    private let time: Mutex<Timestamp>
-
-    init(_ start: Timestamp) { time = Mutex(start) }
-
-    var now: Timestamp { time.withLock { $0 } }
-
-    func advance(_ seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
 }

@@ -18,7 +18,8 @@ struct Distances {
             ((0, 0), (10_000_000, 0), 1), ((0, 0), (0, 10_000_000), 1), ((0, -5_000_000), (0, 5_000_000), 1),
             ((600_000_000, 70_000_000), (600_000_000, 80_000_000), 0.5),
             ((-600_000_000, 70_000_000), (-600_000_000, 90_000_000), 1),
-            ((0, 1_795_000_000), (0, -1_795_000_000), 1), ((0, 0), (0, 1_800_000_000), 180), ((5, 7), (5, 7), 0),
+            ((0, 1_795_000_000), (0, -1_795_000_000), 1), ((0, 0), (0, 1_800_000_000), 180),
+            ((0, -1), (0, 1_800_000_000), 179.999_999_9), ((5, 7), (5, 7), 0),
         ] as [((Int32, Int32), (Int32, Int32), Double)])
     func `a degree is shorter to the east than to the north, and the shorter way around the globe counts`(
         from: (Int32, Int32), to: (Int32, Int32), degrees: Double
@@ -43,6 +44,19 @@ struct Distances {
             #expect(PlacePrecision(metres: metres.nextUp)?.bits == max(bits - 1, 1))
         }
         for metres in [0, -1, .infinity, .nan] as [Double] { #expect(PlacePrecision(metres: metres) == nil) }
+    }
+
+    @Test(
+        arguments: [
+            (14, (401_234_568, -81_234_567), (401_211_392, -81_133_568)),
+            (1, (401_234_568, -81_234_567), (900_000_000, -1_073_741_824)), (1, (-1, 1), (-900_000_000, 1_073_741_824)),
+            (3, (0, 1_799_999_999), (268_435_456, 1_800_000_000)), (32, (5, 7), (5, 7)),
+        ] as [(UInt32, (Int32, Int32), (Int32, Int32))])
+    func `a place is reduced to the middle of its square, and stays on the globe`(
+        bits: UInt32, place: (Int32, Int32), reduced: (Int32, Int32)
+    ) throws {
+        let found = row(place.0, place.1).reduced(to: try #require(PlacePrecision(bits: bits)))
+        #expect((found.latitudeE7, found.longitudeE7) == reduced)
     }
 
     @Test func `the places of a trace route are no more precise than is asked for`() throws {

@@ -12,6 +12,17 @@ struct NodeIntroductions {
         return user
     }
 
+    @Test func `control characters and what stands for broken ones make a name unclean`() {
+        for (first, last, isClean) in [
+            (0, 0x1f, false), (0x20, 0x7e, true), (0x7f, 0x9f, false), (0xa0, 0xff, true), (0xfffc, 0xfffc, true),
+            (0xfffd, 0xfffd, false),
+        ] as [(UInt32, UInt32, Bool)] {
+            for scalar in (first...last).compactMap(Unicode.Scalar.init) {
+                #expect("A\(Character(scalar))".isCleanName == isClean, "\(scalar.value)")
+            }
+        }
+    }
+
     @Test func `a report tells what it brought where the row has all of that now`() {
         var row = NodeRow(number: 1)
         #expect(row.introduce(user("Base"), heard: 5) == [.longName, .shortName, .role])

@@ -141,6 +141,17 @@ import Testing
         }
     }
 
+    @Test func `a secret that is longer than its message is masked to the end of the message and no further`() {
+        var bytes = frame(10) { writer in
+            writer.bytes(2, [0x12, 100] + Self.secret)
+            writer.varint(3, 2)
+        }
+        let before = bytes
+        #expect(SecretMask.apply(fromRadio: &bytes).failure != nil)
+        let secret = before.count - 2 - Self.secret.count..<before.count - 2
+        #expect(bytes.indices.filter { bytes[$0] != before[$0] } == Array(secret) && bytes[secret].allSatisfy { $0 == 0 })
+    }
+
     @Test func `what cannot be parsed is left alone and said`() {
         for bytes in [[0xff, 0xff], [0x07], Array("console text".utf8), [0x0f, 1, 2]] as [[UInt8]] {
             var masked = bytes

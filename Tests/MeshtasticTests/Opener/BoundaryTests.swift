@@ -122,7 +122,7 @@ import Testing
         let newer = PacketSeeds.encoded { $0.bytes(200, Array("abc".utf8)) }
         for frame in [packet + newer, newer + packet] {
             let decoded = decoded(frame, .fromRadio).packet
-            #expect(decoded.failure == nil && decoded.hasPacket && decoded.from == 0x0a00_0001)
+            #expect(decoded.failure == nil && decoded.hasPacket && decoded.fromRadio == 2 && decoded.from == 0x0a00_0001)
         }
         let alone = decoded(newer, .fromRadio).packet
         #expect(alone.failure == nil && !alone.hasPacket && alone.fromRadio == 0)

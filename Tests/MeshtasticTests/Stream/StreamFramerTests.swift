@@ -48,6 +48,13 @@ import Testing
         #expect(found[1].bytes == message(60) && found[2].bytes == [0x20, 1])
     }
 
+    @Test func `what looks like a header in a frame stays in it if no message follows`() {
+        var writer = WireWriter()
+        writer.bytes(2, [0x94, 0xc3, 0, 8, 0xff, 0xff])
+        let found = pieces(frame(writer.bytes) + Array("INFO | boot\r\n".utf8))
+        #expect(found.map(\.kind) == [.frame, .text] && found[0].bytes == writer.bytes)
+    }
+
     @Test func `an unfinished frame is reported at the end`() {
         let found = pieces(frame([0x20, 1]) + frame(message(40)).dropLast())
         #expect(found.map(\.kind) == [.frame, .text] || found.map(\.kind) == [.frame, .noise])

@@ -1,5 +1,5 @@
 """The common code of a campaign's parts: commands with signals and a time limit, what counts as a finding, and the final checks of a part."""
-import dataclasses, fcntl, os, pathlib, random, re, shutil, signal, subprocess, tempfile, threading, time
+import ctypes, dataclasses, fcntl, os, pathlib, random, re, shutil, signal, subprocess, tempfile, threading, time
 
 TRAPS = {signal.SIGILL, signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGABRT, signal.SIGFPE}
 FAULT_OF_THE_PROGRAM = 70
@@ -192,20 +192,39 @@ class Part:
             if path.name != "lib": self.finding(f"{path.name} is left in the temporary folder")
 
     def holding(self, needles, *roots):
-        """The files below the folders, the temporary one and /dev/shm that contain one of these byte strings."""
+        """The files below the folders, the temporary one and /dev/shm that contain one of these byte strings, as they are or in a zstd frame."""
         pattern = re.compile(b"|".join(map(re.escape, needles))) if needles else None
         for root in (*roots, self.temporary, *MEMORY.glob("meshledger-*")):
             for path in root.rglob("*") if pattern else ():
                 try:
                     if path.is_symlink() or not path.is_file(): continue
-                    found = pattern.search(path.read_bytes())
+                    content = path.read_bytes()
                 except OSError:
                     continue  # it went meanwhile
+                found = next(filter(None, map(pattern.search, (content, *frames(content)))), None)
                 if found: yield path, found[0]
 
     def close(self):
         self.check_processes()
         if not self.findings: shutil.rmtree(self.folder, ignore_errors=True)
+
+
+zstd = ctypes.CDLL("libzstd.so.1")
+for name in ("ZSTD_findFrameCompressedSize", "ZSTD_decompress"): getattr(zstd, name).restype = ctypes.c_size_t
+zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+LARGEST_FRAME = 64 << 20
+
+
+def frames(content):
+    """What the zstd frames decompress to that begin anywhere in these bytes, such as sealed blocks, in use or not."""
+    memory = ctypes.create_string_buffer(content, len(content))
+    for place in re.finditer(rb"\x28\xb5\x2f\xfd", content):
+        start = ctypes.byref(memory, place.start())
+        length = ctypes.c_size_t(zstd.ZSTD_findFrameCompressedSize(start, ctypes.c_size_t(len(content) - place.start())))
+        if zstd.ZSTD_isError(length): continue
+        size = min(zstd.ZSTD_getFrameContentSize(start, length), LARGEST_FRAME)
+        room = ctypes.create_string_buffer(size)
+        if zstd.ZSTD_decompress(room, ctypes.c_size_t(size), start, length) == size: yield room.raw
 
 
 def where(pid):
