@@ -32,6 +32,26 @@ struct ErasedBaselines {
         try await ledger.close()
     }
 
+    @Test func `a packet of dropped events leaves its sender's positions, and those beside it stay`() async throws {
+        let ledger = try await Ledger.temporary()
+        let source = try await ledger.log.source(named: "test")
+        let places = [UInt32(7), 8, 9].map { id in
+            Packet(
+                from: 1_001, id: id, rxTime: Self.start + id, port: Port.position,
+                payload: Packet.position(Int32(id) * 10_000_000, 7))
+        }
+        let others = (0..<300).map { Packet(from: 1_002, id: 100 + $0, rxTime: Self.start, payload: Array("hello".utf8)) }
+        _ = try await ledger.log.append((places + others).map { $0.event(source) })
+        try await ledger.catchUp()
+        try await ledger.retention.retain(through: EventSequence(256))
+        func packets() throws -> [UInt32] { try ledger.positions(of: 1_001).map(\.packetID).sorted() }
+        #expect(try packets() == [7, 8, 9])
+        try await ledger.erasure.erase(.packet(id: 8, from: 1_001), reason: "asked for")
+        try await ledger.catchUp()
+        #expect(try packets() == [7, 9])
+        try await ledger.close()
+    }
+
     @Test func `the key that a node announced in dropped events goes with it, and those of other nodes stay`() async throws {
         let ledger = try await Ledger.temporary()
         let source = try await ledger.log.source(named: "test")
