@@ -44,7 +44,10 @@ struct KeysAddCommand: AsyncParsableCommand {
     func validate() throws {
         if (psk == nil) == (privateKey == nil) { throw ValidationError("give either a name with --psk, or --private-key") }
         if psk == "" { throw ValidationError("the key is empty; a channel without a key needs none") }
-        if psk != nil && name == nil { throw ValidationError("a channel's key needs the channel's name") }
+        if psk != nil && name ?? "" == "" {
+            throw ValidationError(
+                "a channel's key needs the channel's name; one without a name has that of its preset, such as LongFast")
+        }
         if aead && psk == nil { throw ValidationError("--aead is for a channel's key") }
     }
 

@@ -45,6 +45,21 @@ struct CutBackupCommands {
         #expect(verified.status == 0 && verified.output.contains("extends the checkpoint"), "\(verified.errors)")
     }
 
+    @Test func `a backup says which keys of an earlier run it still has`() throws {
+        let tool = try Tool()
+        let backup = tool.folder.path + "/backup"
+        try tool.run("init")
+        try tool.run("keys", "add", "Hike", "--psk", "AQ==")
+        #expect(try tool.run("backup", backup).output.contains("earlier run") == false)
+        #expect(try tool.run("backup", "--with-keys", backup).output.contains("earlier run") == false)
+        let again = try tool.run("backup", backup)
+        #expect(
+            again.status == 0
+                && again.output.contains("the channel keys of an earlier run stayed in it: remove \(backup)/keys.json"),
+            "\(again)")
+        #expect(try tool.run("keys", "add", "", "--psk", "AQ==").status == 64, "a channel without a name")
+    }
+
     @Test func `a backup never gives up dropped events of which a file is damaged or missing`() throws {
         let tool = try Tool()
         let backup = tool.folder.path + "/backup"
