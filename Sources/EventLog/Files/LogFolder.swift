@@ -63,6 +63,11 @@ package struct LogFolder: Sendable {
             guard error.code == .corrupt else { throw error }
             throw lost(error.detail ?? "it is damaged")
         }
+        return try generation(named: text)
+    }
+
+    /// - Parameter text: what `current` said a moment ago.
+    func generation(named text: String) throws(EventLogError) -> UInt32 {
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         guard lines.count >= 2, lines[0].count == 2, lines[0][0] == "format", let format = UInt32(lines[0][1]) else {
             let what = "it does not start with a format"
@@ -78,8 +83,10 @@ package struct LogFolder: Sendable {
         guard lines.count == 2, lines[1].count == 2, lines[1][0] == "generation", let generation = UInt32(lines[1][1]) else {
             throw lost("it names no generation")
         }
-        guard generations.contains(generation) else { throw lost("it names generation \(generation), which is not there") }
-        return generation
+        guard !generations.contains(generation) else { return generation }
+        // Another process may have put a new generation in its place since, and removed this one.
+        if let now = try CheckedText.read(currentPath), now != text { return try self.generation(named: now) }
+        throw lost("it names generation \(generation), which is not there")
     }
 
     /// The generations that have a folder, finished or not.

@@ -19,6 +19,17 @@ import Testing
 
     private func write(_ bytes: [UInt8], _ path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 
+    @Test func `a log that was put in another's place after current was read is found`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ledger"
+        try await compacted(path)
+        #expect(try LogFolder(path: path).generation(named: "format 2\ngeneration 1\n") == 2)
+        let current = LogFiles(path: path).current
+        try write(Array("format 2\ngeneration 7\n".utf8), current)
+        let error = #expect(throws: EventLogError.self) { _ = try LogFolder(path: path).readCurrent() }
+        #expect(error?.code == .corrupt && error?.detail?.contains("generation 7, which is not there") == true)
+    }
+
     @Test(arguments: [true, false]) func `no flipped bit of current makes a writer remove the log, and each is reported`(
         hasChecksum: Bool
     ) async throws {
