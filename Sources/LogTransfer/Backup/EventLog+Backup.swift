@@ -59,6 +59,12 @@ extension EventLog {
         return contents
     }
 
+    /// Where a backup has the channel keys, and the key that signs checkpoints, if it has them.
+    package static func keyFiles(ofBackup path: String) -> (channels: String, signing: String) {
+        let folder = BackupFolder(path: path)
+        return (folder.keysPath, folder.signingKeyPath)
+    }
+
     /// The identifier of the ledger that a backup is of.
     /// - Throws: `.notABackup`, `.missingBackup`, `.corrupt`.
     package static func ledger(ofBackup path: String) throws(EventLogError) -> String {

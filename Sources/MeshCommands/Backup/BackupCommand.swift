@@ -57,9 +57,10 @@ struct BackupCommand: AsyncParsableCommand {
                 "events up to \(last), which retention had dropped, left the backup, since rows of them were erased: no state before them can be restored"
             )
         }
-        for (isAsked, name, what) in [(withKeys, "keys.json", "channel keys"), (withSigningKey, "signing.key", "signing key")]
-        where !isAsked && FileManager.default.fileExists(atPath: folder + "/" + name) {
-            output.line("the \(what) of an earlier run stayed in it: remove \(folder)/\(name) before you hand it to others")
+        let files = EventLog.keyFiles(ofBackup: folder)
+        for (isAsked, file, what) in [(withKeys, files.channels, "channel keys"), (withSigningKey, files.signing, "signing key")]
+        where !isAsked && FileManager.default.fileExists(atPath: file) {
+            output.line("the \(what) of an earlier run stayed in it: remove \(file) before you hand it to others")
         }
         output.flush()
         try Self.reportMissing(report.missingBaselines, "is missing or damaged in \(ledger.path) and is not in the backup")
